@@ -1,0 +1,236 @@
+"""Running a command, bounded in time and in bytes; its whole process group ends with it."""
+
+import codecs
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+Ended = Literal["exited", "timeout", "output-limit"]
+
+MAX_BYTES = 32_000_000
+KEEP_CHARS = 20_000
+_CHUNK = 1 << 16
+
+# How long to go on reading after the process group is dead. Only a process that left the group and
+# still holds a pipe makes anyone wait this long.
+_DRAIN_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What came of a command.
+
+    `exit_code` is negative for the signal that ended it, and None where we did, at a limit.
+    """
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    ended: Ended
+    seconds: float
+
+    def describe_end(self) -> str:
+        """Say in a few words how it ended, for a message."""
+        if self.ended == "timeout":
+            return f"killed at its time limit, after {self.seconds:.1f} s"
+        if self.ended == "output-limit":
+            return f"killed for too much output, after {self.seconds:.1f} s"
+        if self.exit_code is not None and self.exit_code < 0:
+            with suppress(ValueError):
+                return f"killed by {signal.Signals(-self.exit_code).name}"
+        return f"exit code {self.exit_code}"
+
+
+class Excerpt:
+    """The head and the tail of a text that comes in pieces, and how much was between them."""
+
+    def __init__(self, keep: int = KEEP_CHARS) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._head_size = keep - keep // 2
+        self._tail_size = keep // 2
+        self._head = ""
+        self._tail = ""
+        self._dropped = 0
+
+    def feed(self, data: bytes, *, final: bool = False) -> None:
+        """Take the next bytes; what is not UTF-8 becomes U+FFFD."""
+        text = self._decoder.decode(data, final)
+        if len(self._head) < self._head_size:
+            room = self._head_size - len(self._head)
+            self._head += text[:room]
+            text = text[room:]
+        self._tail += text
+        # Cut only now and then: cutting at every piece would copy the tail each time.
+        if len(self._tail) > 2 * self._tail_size + _CHUNK:
+            self._cut()
+
+    def text(self) -> str:
+        """Give what was kept, with the number of characters left out where some were."""
+        self.feed(b"", final=True)
+        self._cut()
+        if not self._dropped:
+            return self._head + self._tail
+        return f"{self._head}\n[... {self._dropped:,} characters left out ...]\n{self._tail}"
+
+    def _cut(self) -> None:
+        extra = len(self._tail) - self._tail_size
+        if extra > 0:
+            self._tail = self._tail[extra:]
+            self._dropped += extra
+
+
+def run_command(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    max_bytes: int = MAX_BYTES,
+    keep_chars: int = KEEP_CHARS,
+    log: Path | None = None,
+    stdin: bytes = b"",
+    pass_fds: Sequence[int] = (),
+) -> Completed:
+    """Run a command to its end, or to a limit on its time or on the bytes it prints.
+
+    It gets a session of its own, and when this function returns or raises, by whatever exception,
+    no process of its group is alive. Both streams are appended to `log` as they come, so that
+    it can be followed; at most `keep_chars` characters of each are returned. Raises OSError where
+    the command cannot be started at all.
+    """
+    started = time.monotonic()
+    with ExitStack() as stack:
+        sink = stack.enter_context(log.open("ab", buffering=0)) if log is not None else None
+        process = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=pass_fds,
+        )
+        stack.callback(end_group, process)
+        run = _Run(process, stdin, sink, max_bytes, keep_chars)
+        stack.callback(run.close)
+        ended = run.wait(started + seconds)
+        kill_group(process)
+        run.drain()
+        exit_code = process.wait()
+    return Completed(
+        exit_code if ended == "exited" else None,
+        run.stdout.text(),
+        run.stderr.text(),
+        ended,
+        time.monotonic() - started,
+    )
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill every process of a group; its leader is not reaped, so that its number stays taken."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill every process of a group and reap its leader."""
+    kill_group(process)
+    process.wait()
+
+
+class _Run:
+    """The streams of a running command."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        stdin: bytes,
+        sink: IO[bytes] | None,
+        max_bytes: int,
+        keep_chars: int,
+    ) -> None:
+        self.stdout = Excerpt(keep_chars)
+        self.stderr = Excerpt(keep_chars)
+        self._stdin = process.stdin
+        self._streams = [s for s in (process.stdin, process.stdout, process.stderr) if s]
+        self._input = memoryview(stdin)
+        self._sink = sink
+        self._left = max_bytes
+        self._alive = os.pidfd_open(process.pid)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._alive, selectors.EVENT_READ)
+        for stream, excerpt in ((process.stdout, self.stdout), (process.stderr, self.stderr)):
+            assert stream is not None
+            self._selector.register(stream, selectors.EVENT_READ, excerpt)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+            self._selector.register(process.stdin, selectors.EVENT_WRITE)
+
+    def close(self) -> None:
+        self._selector.close()
+        os.close(self._alive)
+        for stream in self._streams:
+            stream.close()
+
+    def wait(self, deadline: float) -> Ended:
+        """Pass the streams on until the command has exited or a limit is met."""
+        while True:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return "timeout"
+            exited = self._turn(remaining)
+            if self._left <= 0:
+                return "output-limit"
+            if exited:
+                return "exited"
+
+    def drain(self) -> None:
+        """Read what the dead left in the pipes."""
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        self._selector.unregister(self._alive)
+        while self._left > 0 and self._selector.get_map():
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                break
+            self._turn(remaining)
+
+    def _turn(self, seconds: float) -> bool:
+        exited = False
+        for key, _ in self._selector.select(seconds):
+            if key.fd == self._alive:
+                exited = True
+            elif isinstance(key.data, Excerpt):
+                self._read(key, key.data)
+            else:
+                self._write(key)
+        return exited
+
+    def _read(self, key: selectors.SelectorKey, excerpt: Excerpt) -> None:
+        data = os.read(key.fd, _CHUNK)[: self._left]
+        if not data:
+            self._selector.unregister(key.fileobj)
+            return
+        self._left -= len(data)
+        excerpt.feed(data)
+        if self._sink is not None:
+            self._sink.write(data)
+
+    def _write(self, key: selectors.SelectorKey) -> None:
+        try:
+            self._input = self._input[os.write(key.fd, self._input) :]
+        except BrokenPipeError:
+            self._input = self._input[:0]
+        if not self._input:
+            self._selector.unregister(key.fileobj)
+            assert self._stdin is not None
+            self._stdin.close()

@@ -1,0 +1,23 @@
+"""No confinement: limits and a clean environment, for code that is trusted."""
+
+from collections.abc import Sequence
+
+from pytest_mlab.sandbox.limits import limit_command
+from pytest_mlab.sandbox.view import View, allowed_environment
+
+
+class NoSandbox:
+    """Runs a command with resource limits only; it sees and changes what its user can."""
+
+    name = "none"
+
+    def command(self, argv: Sequence[str], view: View) -> list[str]:
+        """Give the command line that runs `argv`."""
+        return limit_command(argv, view, processes=False)
+
+    def environment(self, view: View) -> dict[str, str]:
+        """Give the environment to start it with."""
+        return allowed_environment(view)
+
+    def check(self) -> None:
+        """Works everywhere."""

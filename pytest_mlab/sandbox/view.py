@@ -1,0 +1,57 @@
+"""What a confined command may see, change and use up."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_FROM_HOST = ("LD_LIBRARY_PATH", "TZ")
+
+USER = "agent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What a confined command sees, and how much it may use; the limits hold for each process.
+
+    All paths are absolute and keep their names inside. `environment` comes on top of a short
+    allow-list; nothing else of ours is passed on. GPUs are visible where it names some in
+    ``CUDA_VISIBLE_DEVICES``.
+    """
+
+    writable: Path
+    readable: tuple[Path, ...] = ()
+    network: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    memory_gb: float = 2.0
+    file_gb: float = 10.0
+    processes: int = 512
+    open_files: int = 1024
+    image: str | None = None
+
+    @property
+    def gpus(self) -> bool:
+        """Whether the command was given a GPU."""
+        return bool(self.environment.get("CUDA_VISIBLE_DEVICES"))
+
+
+def allowed_environment(view: View) -> dict[str, str]:
+    """Give the environment of a confined command: a few variables, none with a secret in it."""
+    kept = {name: os.environ[name] for name in _FROM_HOST if name in os.environ}
+    return {
+        "PATH": f"{os.path.dirname(sys.executable)}:/usr/local/bin:/usr/bin:/bin",  # noqa: PTH120
+        "HOME": "/tmp",
+        "USER": USER,
+        "LOGNAME": USER,
+        "LANG": "C.UTF-8",
+        "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONUTF8": "1",
+        # Output reaches a log as it is printed, and nothing but the agent's own files appears in
+        # the workspace, nor in the search path of its Python.
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+        **kept,
+        **view.environment,
+    }
