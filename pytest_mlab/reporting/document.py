@@ -1,0 +1,86 @@
+"""The results of a session as one JSON document, ``mlab-results/1``."""
+
+import dataclasses
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pytest_mlab.reporting.summary import Skip, Summary, Tally
+from pytest_mlab.results import SCHEMA, Result
+from pytest_mlab.statistics import CONFIDENCE
+
+
+def make_document(
+    results: Sequence[Result],
+    skips: Sequence[Skip],
+    not_run: Sequence[str],
+    summary: Summary,
+) -> dict[str, Any]:
+    """Give the document as JSON values: every result in order of arrival, then the figures."""
+    return {
+        "schema": SCHEMA,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "pytest-mlab": metadata.version("pytest-mlab"),
+            "pytest": metadata.version("pytest"),
+            "python": platform.python_version(),
+        },
+        "results": [result.to_dict() for result in results],
+        "skipped": [dataclasses.asdict(skip.identity) | {"reason": skip.reason} for skip in skips],
+        "not_run": list(not_run),
+        "summary": {
+            "confidence": CONFIDENCE,
+            "total": _figures(summary.total),
+            "subjects": [
+                {"agent": row.agent, "llm": row.llm} | _figures(row.tally)
+                for row in summary.subjects
+            ],
+            "rows": [
+                {"task": row.task, "agent": row.agent, "llm": row.llm} | _figures(row.tally)
+                for row in summary.rows
+            ],
+        },
+    }
+
+
+def write_document(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a document so that a reader finds it whole or not at all; OSError where that fails.
+
+    A device or pipe, such as ``/dev/stdout``, is written to as it is.
+    """
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _figures(tally: Tally) -> dict[str, Any]:
+    return {
+        "trials": tally.trials,
+        "successes": tally.successes,
+        "rate": tally.rate,
+        "interval": list(tally.interval),
+        "mean_improvement": tally.mean_improvement,
+        "valid": tally.valid,
+        "invalid": tally.invalid,
+        "errors": tally.errors,
+        "skipped": tally.skipped,
+        "statuses": dict(tally.statuses),
+        "mean_steps": tally.mean_steps,
+        "mean_seconds": tally.mean_seconds,
+        "seconds": tally.seconds,
+        "usage": dataclasses.asdict(tally.usage),
+    }

@@ -1,0 +1,155 @@
+"""What the terminal shows: a line per finished trial, and the table at the end."""
+
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pytest_mlab.reporting.formats import (
+    format_count,
+    format_number,
+    format_rate,
+    format_seconds,
+)
+from pytest_mlab.reporting.summary import Row, Summary
+from pytest_mlab.results import Result, format_improvement
+
+TASK_WIDTH = 12
+"""Names of tasks are shortened to this many characters, at the least, to make a table fit."""
+
+
+DETAIL_WIDTH = 100
+"""What was wrong is shortened to this many characters in a live line."""
+
+
+def live_line(result: Result) -> str:
+    """Say on one line what came of a trial, right after it."""
+    parts = [
+        result.status,
+        f"{result.task} · {result.subject} · trial {result.trial}",
+        _score(result),
+        format_count(result.steps, "step"),
+        format_seconds(result.seconds),
+        "" if result.valid else textwrap.shorten(result.detail, DETAIL_WIDTH, placeholder=" …"),
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+def table_lines(summary: Summary, width: int) -> list[str]:
+    """Give the table of agents and tasks; it gives up columns and letters to fit ``width``.
+
+    One block for each agent and LLM, one row for each task, and a row over all tasks where there
+    are several. Tasks of which every trial was skipped have no row.
+    """
+    for columns in _LAYOUTS:
+        rest = width - sum(column.width + len(_GAP) for column in columns)
+        if rest >= max((len(row.task or "") for row in summary.rows), default=0):
+            break
+    names = max(rest, TASK_WIDTH)
+    return [
+        line for subject in summary.subjects for line in _block(subject, summary, columns, names)
+    ]
+
+
+def total_lines(summary: Summary, not_run: int, width: int) -> list[str]:
+    """Say what came of all trials: successes, rate, what went wrong, time and cost."""
+    total = summary.total
+    parts = [
+        f"{format_count(total.trials, 'trial')}: {format_count(total.successes, 'success')}",
+        f"({format_rate(total)})," if total.trials else "",
+    ]
+    counts = {name: count for name, count in total.statuses.items() if count and name != "success"}
+    details = [f"{count} {name}" for name, count in counts.items()]
+    details += [f"{total.skipped} skipped"] if total.skipped else []
+    details += [f"{not_run} not run"] if not_run else []
+    details.append(f"{format_seconds(total.seconds)} of agents' time")
+    if total.usage.tokens:
+        details.append(f"{total.usage.tokens:,} tokens")
+    if total.usage.cost_usd:
+        details.append(f"{total.usage.cost_usd:.2f} USD")
+    text = " ".join([*(part for part in parts if part), ", ".join(details)])
+    return textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    width: int
+    cell: Callable[[Row], str]
+
+
+def _improvement(row: Row) -> str:
+    return format_improvement(row.tally.mean_improvement)
+
+
+def _success(row: Row) -> str:
+    return f"{row.tally.successes}/{row.tally.trials}"
+
+
+_GAP = "  "
+_FIRST = [
+    _Column("success", 7, _success),
+    _Column("rate [95 %]", 15, lambda row: format_rate(row.tally)),
+]
+_LONG = [
+    *_FIRST,
+    _Column("improvement", 11, _improvement),
+    _Column("invalid", 7, lambda row: str(row.tally.invalid)),
+    _Column("errors", 6, lambda row: str(row.tally.errors)),
+]
+_SHORT = [
+    *_FIRST,
+    _Column("impr.", 8, _improvement),
+    _Column("inv.", 4, lambda row: str(row.tally.invalid)),
+    _Column("err.", 4, lambda row: str(row.tally.errors)),
+]
+_STEPS = _Column("steps", 5, lambda row: f"{row.tally.mean_steps:.0f}")
+_TIME = _Column("time", 6, lambda row: format_seconds(row.tally.mean_seconds))
+_LAYOUTS = (
+    (*_LONG, _STEPS, _TIME),
+    (*_SHORT, _STEPS, _TIME),
+    (*_SHORT, _TIME),
+    (*_SHORT,),
+)
+
+
+def _block(
+    subject: Row, summary: Summary, columns: tuple[_Column, ...], names: int
+) -> Iterator[str]:
+    rows = [
+        row
+        for row in summary.rows
+        if (row.agent, row.llm) == (subject.agent, subject.llm) and row.tally.trials
+    ]
+    if not rows:
+        return
+    name_width = max(len("all tasks"), *(len(row.task or "") for row in rows))
+    name_width = min(name_width, names)
+    yield subject.subject
+    yield _line("", [column.title for column in columns], columns, name_width)
+    for row in rows:
+        cells = [column.cell(row) for column in columns]
+        yield _line(_shorten(row.task or "", name_width), cells, columns, name_width)
+    if len(rows) > 1:
+        cells = [column.cell(subject) for column in columns]
+        yield _line("all tasks", cells, columns, name_width)
+
+
+def _line(name: str, cells: list[str], columns: tuple[_Column, ...], name_width: int) -> str:
+    padded = [cell.rjust(column.width) for cell, column in zip(cells, columns, strict=True)]
+    return _GAP.join([name.ljust(name_width), *padded]).rstrip()
+
+
+def _shorten(name: str, width: int) -> str:
+    if len(name) <= width:
+        return name
+    head = (width - 1) // 2
+    return f"{name[:head]}…{name[head + 1 - width :]}"
+
+
+def _score(result: Result) -> str:
+    if result.score is None or result.baseline is None:
+        return ""
+    return (
+        f"{result.metric} {format_number(result.score)} against "
+        f"{format_number(result.baseline)} ({format_improvement(result.improvement)})"
+    ).lstrip()
