@@ -1,0 +1,125 @@
+"""What stands between a trial's agent and its LLMs: limits before a call, the record after it."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_mlab.exceptions import LimitReached
+from pytest_mlab.llm import LLM, Reply, Request, Spec
+from pytest_mlab.llm.budget import Budget
+from pytest_mlab.llm.errors import BadAnswer, ConnectionLost, ProviderError, RequestError
+from pytest_mlab.llm.prices import cost_of
+from pytest_mlab.llm.record import Record
+from pytest_mlab.results import Usage
+
+BYTES_PER_TOKEN = 3
+"""For what a prompt will cost, before the API says: English takes 4 to 5, code 3, Chinese 3."""
+
+
+class Meter:
+    """The calls of one trial, whichever of its LLMs they go to.
+
+    A call is made only if it fits into what is left even where the model writes all it may:
+    otherwise `LimitReached` ("tokens", "cost", "time") for the trial's own limits, `BudgetSpent`
+    for the session's. ``seconds`` says what remains of the trial's time. `usage` sums up what the
+    providers reported.
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: Callable[[], float],
+        max_tokens: int | None = None,
+        max_cost: float | None = None,
+        budget: Budget | None = None,
+        record: Record | None = None,
+    ) -> None:
+        self.seconds = seconds
+        self.max_tokens = max_tokens
+        self.max_cost = max_cost
+        self.budget = budget
+        self.record = record
+        self.usage = Usage()
+        self.calls = 0
+
+    @property
+    def tokens_left(self) -> float:
+        """Tokens that the trial may still use; infinite without a limit."""
+        return float("inf") if self.max_tokens is None else self.max_tokens - self.usage.tokens
+
+    @property
+    def cost_left(self) -> float:
+        """US dollars that the trial may still spend; infinite without a limit."""
+        return float("inf") if self.max_cost is None else self.max_cost - self.usage.cost_usd
+
+    def over(self, llm: LLM, spec: Spec, role: str = "main") -> LLM:
+        """Put the meter in front of an LLM; ``role`` (main, fast, edit) goes into the record."""
+        return _Metered(self, llm, spec, role)
+
+    def call(self, llm: LLM, spec: Spec, role: str, request: Request) -> Reply:
+        """Ask an LLM within the limits and write down what was asked and answered."""
+        request = self._bound(request)
+        most = _most(spec, request)
+        if most.tokens > self.tokens_left:
+            raise LimitReached("tokens")
+        if most.cost_usd > self.cost_left:
+            raise LimitReached("cost")
+        # A replay costs what it cost then, but nobody is charged again.
+        booked = self.budget.book(most.cost_usd) if self.budget and not spec.free else None
+        self.calls += 1
+        answer: Reply | BaseException | None = None
+        try:
+            answer = llm.complete(request)
+            self.usage += answer.usage
+        except BaseException as error:
+            answer = error
+            raise
+        finally:
+            if self.budget and booked and (cost := _charged(answer)) is not None:
+                self.budget.settle(booked, cost)
+            if self.record and answer is not None:
+                self.record.write(self.calls, role, spec, request, answer)
+        return answer
+
+    def _bound(self, request: Request) -> Request:
+        """Give a request no more time than the trial has."""
+        seconds = self.seconds()
+        if seconds <= 0:
+            raise LimitReached("time")
+        if request.seconds is not None:
+            seconds = min(seconds, request.seconds)
+        return dataclasses.replace(request, seconds=seconds)
+
+
+@dataclass(frozen=True)
+class _Metered:
+    """One LLM behind a meter."""
+
+    meter: Meter
+    llm: LLM
+    spec: Spec
+    role: str
+
+    @property
+    def name(self) -> str:
+        return self.llm.name
+
+    def complete(self, request: Request) -> Reply:
+        return self.meter.call(self.llm, self.spec, self.role, request)
+
+
+def _most(spec: Spec, request: Request) -> Usage:
+    """Give what a call may use at most; its prompt is estimated."""
+    prompt = len(json.dumps(request.to_dict(), ensure_ascii=False).encode()) // BYTES_PER_TOKEN
+    written = spec.traits.output_limit(request.max_tokens)
+    cost = cost_of(spec, input_tokens=prompt, output_tokens=written)
+    return Usage(prompt, written, cost_usd=cost)
+
+
+def _charged(answer: Reply | BaseException | None) -> float | None:
+    """Give what the provider charged, None where it cannot be known."""
+    if isinstance(answer, Reply):
+        return answer.usage.cost_usd
+    declined = isinstance(answer, (RequestError, ProviderError))
+    return 0.0 if declined and not isinstance(answer, (ConnectionLost, BadAnswer)) else None

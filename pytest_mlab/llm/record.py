@@ -1,0 +1,48 @@
+"""What a trial asked its LLMs and what they answered: one line of ``llm.jsonl`` a call."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pytest_mlab.exceptions import LimitReached
+from pytest_mlab.llm.catalog import Spec
+from pytest_mlab.llm.messages import Reply, Request
+from pytest_mlab.llm.secrets import scrub
+
+FILE = "llm.jsonl"
+FORMAT = "mlab-llm/1"
+
+
+class Record:
+    """Writes a trial's calls as they happen, so that a crash loses none; keys are scrubbed.
+
+    The first line says whose calls they are, for `pytest_mlab.llm.replay` to find them.
+    """
+
+    def __init__(self, path: Path, *, task: str, agent: str, llm: str, trial: int) -> None:
+        self.path = path
+        path.write_text("", encoding="utf-8")
+        self._append({"format": FORMAT, "task": task, "agent": agent, "llm": llm, "trial": trial})
+
+    def write(
+        self, call: int, role: str, spec: Spec, request: Request, answer: Reply | BaseException
+    ) -> None:
+        """Append one call, numbered from 1, and the reply or the error that came of it."""
+        outcome = (
+            {"reply": answer.to_dict()}
+            if isinstance(answer, Reply)
+            else {"error": describe(answer)}
+        )
+        line = {"call": call, "role": role, "llm": spec.name, "request": request.to_dict()}
+        self._append(line | outcome)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        text = scrub(json.dumps(line, ensure_ascii=False))
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
+
+
+def describe(error: BaseException) -> dict[str, str]:
+    """Give an error as JSON values."""
+    limit = {"limit": error.limit} if isinstance(error, LimitReached) else {}
+    return {"type": type(error).__name__, "message": str(error), **limit}
