@@ -38,14 +38,19 @@ class Completed:
 
     def describe_end(self) -> str:
         """Say in a few words how it ended, for a message."""
-        if self.ended == "timeout":
-            return f"killed at its time limit, after {self.seconds:.1f} s"
-        if self.ended == "output-limit":
-            return f"killed for too much output, after {self.seconds:.1f} s"
-        if self.exit_code is not None and self.exit_code < 0:
-            with suppress(ValueError):
-                return f"killed by {signal.Signals(-self.exit_code).name}"
-        return f"exit code {self.exit_code}"
+        return describe_end(self.ended, self.exit_code, self.seconds)
+
+
+def describe_end(ended: str, exit_code: int | None, seconds: float) -> str:
+    """Say in a few words how a process ended, for a message."""
+    if ended == "timeout":
+        return f"killed at its time limit, after {seconds:.1f} s"
+    if ended == "output-limit":
+        return f"killed for too much output, after {seconds:.1f} s"
+    if exit_code is not None and exit_code < 0:
+        with suppress(ValueError):
+            return f"killed by {signal.Signals(-exit_code).name}"
+    return f"exit code {exit_code}"
 
 
 class Excerpt:
