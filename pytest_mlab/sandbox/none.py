@@ -18,6 +18,3 @@ class NoSandbox:
     def environment(self, view: View) -> dict[str, str]:
         """Give the environment to start it with."""
         return allowed_environment(view)
-
-    def check(self) -> None:
-        """Works everywhere."""

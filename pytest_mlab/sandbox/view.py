@@ -1,6 +1,7 @@
 """What a confined command may see, change and use up."""
 
 import os
+import site
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -51,7 +52,14 @@ def allowed_environment(view: View) -> dict[str, str]:
         # the workspace, nor in the search path of its Python.
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONNOUSERSITE": "1",
+        **_user_site(),
         **kept,
         **view.environment,
     }
+
+
+def _user_site() -> dict[str, str]:
+    """Keep packages that were installed for the user, where our own Python uses them."""
+    if site.ENABLE_USER_SITE:
+        return {"PYTHONUSERBASE": site.getuserbase()}
+    return {"PYTHONNOUSERSITE": "1"}

