@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_mlab.reporting.document import make_document, write_document
+from pytest_mlab.reporting.journal import Journal
 from pytest_mlab.reporting.junit import JUnitFile
 from pytest_mlab.reporting.summary import Skip, Summary, summarise
 from pytest_mlab.reporting.terminal import live_line, table_lines, total_lines
@@ -37,6 +38,7 @@ class ResultCollector:
         self._find_identity = find_identity
         self._json_path = json_path
         self._json_error: OSError | None = None
+        self._journal: Journal | None = None
         self._collected: Sequence[str] = ()
         self._finished: set[str] = set()
         self._started: dict[str, float] = {}
@@ -57,6 +59,8 @@ class ResultCollector:
             raise pytest.UsageError(f"--mlab-json {self._json_path}: {error}") from None
         if self._json_path.is_dir():
             raise pytest.UsageError(f"--mlab-json {self._json_path}: is a folder; name a file")
+        if self._json_path.is_file() or not self._json_path.exists():
+            self._journal = Journal(self._json_path)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Remember what is to run, to say at the end what did not."""
@@ -79,6 +83,8 @@ class ResultCollector:
         yield
         if result is not None:
             self.results.append(result)
+            if self._journal is not None:
+                self._journal.append(result)
             if crashed:
                 JUnitFile(self._config).describe_case(report, result)
             if self._shows_live_lines:
@@ -109,6 +115,9 @@ class ResultCollector:
             except OSError as error:
                 self._json_error = error
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+            else:
+                if self._journal is not None:
+                    self._journal.discard()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -128,8 +137,9 @@ class ResultCollector:
         for line in total_lines(summary, len(not_run), width):
             terminalreporter.write_line(line, bold=True)
         if self._json_error is not None:
-            text = f"results could not be written to {self._json_path}: {self._json_error}"
-            terminalreporter.write_line(text, red=True)
+            terminalreporter.write_line(f"results not written: {self._json_error}", red=True)
+            if self._journal is not None and self._journal.path is not None:
+                terminalreporter.write_line(f"what was saved on the way: {self._journal.path}")
         elif self._json_path is not None:
             terminalreporter.write_line(f"results: {self._json_path}")
 
@@ -193,7 +203,7 @@ class ResultCollector:
 
 def _failure(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
-    text: str = crash.message if crash else report.longreprtext.partition(" while running")[0]
+    text: str = crash.message if crash else str(report.longrepr).partition(" while running")[0]
     return text.strip().partition("\n")[0]
 
 

@@ -36,11 +36,11 @@ def make_document(
         "summary": {
             "confidence": CONFIDENCE,
             "total": _figures(summary.total),
-            "subjects": [
+            "by_agent": [
                 {"agent": row.agent, "llm": row.llm} | _figures(row.tally)
                 for row in summary.subjects
             ],
-            "rows": [
+            "by_task": [
                 {"task": row.task, "agent": row.agent, "llm": row.llm} | _figures(row.tally)
                 for row in summary.rows
             ],

@@ -13,13 +13,15 @@ def format_rate(tally: Tally) -> str:
     return f"{_format_percent(tally.rate)} [{low * 100:.0f}, {high * 100:.0f}]"
 
 
-def format_number(value: float | None) -> str:
+def format_number(value: float | None, digits: str = ".6g") -> str:
     """Give a score or a mean with the digits that matter."""
-    return NOTHING if value is None else f"{value:.6g}"
+    return NOTHING if value is None else format(value, digits)
 
 
-def format_seconds(seconds: float) -> str:
+def format_seconds(seconds: float | None) -> str:
     """Give a duration in the unit that leaves two or three digits."""
+    if seconds is None:
+        return NOTHING
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     if seconds < 99.5:

@@ -20,15 +20,15 @@ class Skip:
 class Tally:
     """What came of a group of trials: every one is in exactly one of ``statuses``.
 
-    ``mean_improvement`` is over the valid trials only, None where there are none.
-    ``mean_steps`` and ``mean_seconds`` are per trial, over all of them.
+    ``mean_improvement`` is over the valid trials only; ``mean_steps`` and ``mean_seconds`` are
+    over all of them. A mean of nothing is None.
     """
 
     statuses: Mapping[Status, int]
     valid: int
     mean_improvement: float | None
-    mean_steps: float
-    mean_seconds: float
+    mean_steps: float | None
+    mean_seconds: float | None
     seconds: float
     usage: Usage
     skipped: int
@@ -88,6 +88,15 @@ class Summary:
     subjects: tuple[Row, ...]
     total: Tally
 
+    def rows_of(self, subject: Row) -> list[Row]:
+        """Give an agent's rows of tasks that have trials, and its own row if they are several."""
+        rows = [
+            row
+            for row in self.rows
+            if (row.agent, row.llm) == (subject.agent, subject.llm) and row.tally.trials
+        ]
+        return [*rows, subject] if len(rows) > 1 else rows
+
 
 @dataclass
 class _Group:
@@ -122,16 +131,15 @@ def tally(results: Sequence[Result], skipped: int = 0) -> Tally:
     for result in results:
         statuses[result.status] += 1
         usage += result.usage
-    seconds = math.fsum(result.seconds for result in results)
     return Tally(
         statuses=statuses,
         valid=sum(result.valid for result in results),
         mean_improvement=_mean(
             result.improvement for result in results if result.improvement is not None
         ),
-        mean_steps=sum(result.steps for result in results) / max(len(results), 1),
-        mean_seconds=seconds / max(len(results), 1),
-        seconds=seconds,
+        mean_steps=_mean(result.steps for result in results),
+        mean_seconds=_mean(result.seconds for result in results),
+        seconds=sum(result.seconds for result in results),
         usage=usage,
         skipped=skipped,
     )

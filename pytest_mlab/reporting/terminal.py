@@ -1,7 +1,7 @@
 """What the terminal shows: a line per finished trial, and the table at the end."""
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_mlab.reporting.formats import (
@@ -40,34 +40,33 @@ def table_lines(summary: Summary, width: int) -> list[str]:
     One block for each agent and LLM, one row for each task, and a row over all tasks where there
     are several. Tasks of which every trial was skipped have no row.
     """
+    blocks = [block for block in map(summary.rows_of, summary.subjects) if block]
+    longest = max((len(_name(row)) for block in blocks for row in block), default=0)
     for columns in _LAYOUTS:
-        rest = width - sum(column.width + len(_GAP) for column in columns)
-        if rest >= max((len(row.task or "") for row in summary.rows), default=0):
+        rest = width - sum(len(_GAP) + column.width for column in columns)
+        if rest >= longest:
             break
-    names = max(rest, TASK_WIDTH)
-    return [
-        line for subject in summary.subjects for line in _block(subject, summary, columns, names)
-    ]
+    names = min(longest, max(rest, TASK_WIDTH))
+    return [line for block in blocks for line in _block_lines(block, columns, names)]
 
 
 def total_lines(summary: Summary, not_run: int, width: int) -> list[str]:
     """Say what came of all trials: successes, rate, what went wrong, time and cost."""
     total = summary.total
-    parts = [
-        f"{format_count(total.trials, 'trial')}: {format_count(total.successes, 'success')}",
-        f"({format_rate(total)})," if total.trials else "",
+    head = f"{format_count(total.trials, 'trial')}: {format_count(total.successes, 'success')}"
+    pieces = [f"{head} ({format_rate(total)})" if total.trials else head]
+    pieces += [
+        f"{count} {name}" for name, count in total.statuses.items() if count and name != "success"
     ]
-    counts = {name: count for name, count in total.statuses.items() if count and name != "success"}
-    details = [f"{count} {name}" for name, count in counts.items()]
-    details += [f"{total.skipped} skipped"] if total.skipped else []
-    details += [f"{not_run} not run"] if not_run else []
-    details.append(f"{format_seconds(total.seconds)} of agents' time")
-    if total.usage.tokens:
-        details.append(f"{total.usage.tokens:,} tokens")
-    if total.usage.cost_usd:
-        details.append(f"{total.usage.cost_usd:.2f} USD")
-    text = " ".join([*(part for part in parts if part), ", ".join(details)])
-    return textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
+    pieces += [f"{total.skipped} skipped"] if total.skipped else []
+    pieces += [f"{not_run} not run"] if not_run else []
+    pieces += [f"{format_seconds(total.seconds)} of agents' time"]
+    pieces += [f"{total.usage.tokens:,} tokens"] if total.usage.tokens else []
+    pieces += [f"{total.usage.cost_usd:.2f} USD"] if total.usage.cost_usd else []
+    # lines break between the pieces only: a no-break space holds each of them together
+    text = ", ".join(piece.replace(" ", "\xa0") for piece in pieces)
+    lines = textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ _SHORT = [
     _Column("inv.", 4, lambda row: str(row.tally.invalid)),
     _Column("err.", 4, lambda row: str(row.tally.errors)),
 ]
-_STEPS = _Column("steps", 5, lambda row: f"{row.tally.mean_steps:.0f}")
+_STEPS = _Column("steps", 5, lambda row: format_number(row.tally.mean_steps, ".0f"))
 _TIME = _Column("time", 6, lambda row: format_seconds(row.tally.mean_seconds))
 _LAYOUTS = (
     (*_LONG, _STEPS, _TIME),
@@ -112,31 +111,21 @@ _LAYOUTS = (
 )
 
 
-def _block(
-    subject: Row, summary: Summary, columns: tuple[_Column, ...], names: int
-) -> Iterator[str]:
-    rows = [
-        row
-        for row in summary.rows
-        if (row.agent, row.llm) == (subject.agent, subject.llm) and row.tally.trials
-    ]
-    if not rows:
-        return
-    name_width = max(len("all tasks"), *(len(row.task or "") for row in rows))
-    name_width = min(name_width, names)
-    yield subject.subject
-    yield _line("", [column.title for column in columns], columns, name_width)
-    for row in rows:
+def _block_lines(block: Sequence[Row], columns: Sequence[_Column], names: int) -> Iterator[str]:
+    yield block[0].subject
+    yield _line(" " * names, [column.title for column in columns], columns)
+    for row in block:
         cells = [column.cell(row) for column in columns]
-        yield _line(_shorten(row.task or "", name_width), cells, columns, name_width)
-    if len(rows) > 1:
-        cells = [column.cell(subject) for column in columns]
-        yield _line("all tasks", cells, columns, name_width)
+        yield _line(_shorten(_name(row), names).ljust(names), cells, columns)
 
 
-def _line(name: str, cells: list[str], columns: tuple[_Column, ...], name_width: int) -> str:
+def _name(row: Row) -> str:
+    return "all tasks" if row.task is None else row.task
+
+
+def _line(name: str, cells: Sequence[str], columns: Sequence[_Column]) -> str:
     padded = [cell.rjust(column.width) for cell, column in zip(cells, columns, strict=True)]
-    return _GAP.join([name.ljust(name_width), *padded]).rstrip()
+    return _GAP.join([name, *padded])
 
 
 def _shorten(name: str, width: int) -> str:

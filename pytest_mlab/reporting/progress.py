@@ -1,0 +1,60 @@
+"""Progress of preparing a task's data, which can take long and is silent otherwise."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+
+@contextmanager
+def show_preparing(task: str, folder: Path, capture: Any, stream: TextIO) -> Iterator[None]:
+    """Show, while the body runs, that a task is being prepared, and how much ``folder`` has grown.
+
+    ``capture`` is pytest's capture manager, which is held off meanwhile. On a terminal the line is
+    redrawn; elsewhere (a log, a worker of xdist) one line is written at the end.
+    """
+    start, before = time.monotonic(), _size(folder)
+    with ExitStack() as stack:
+        if capture is not None:
+            stack.enter_context(capture.global_and_fixture_disabled())
+        if stream.isatty() and "PYTEST_XDIST_WORKER" not in os.environ:
+            stack.enter_context(_live(task, folder, before))
+        yield
+        megabytes = (_size(folder) - before) / 1e6
+        seconds = time.monotonic() - start
+        print(f"\nmlab: prepared {task}: {megabytes:.1f} MB in {seconds:.1f} s", file=stream)
+
+
+@contextmanager
+def _live(task: str, folder: Path, before: int) -> Iterator[None]:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    class Growth(TextColumn):
+        def render(self, task: Any) -> Any:
+            task.fields["grown"] = f"{(_size(folder) - before) / 1e6:.1f} MB"
+            return super().render(task)
+
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("preparing {task.description}"),
+        Growth("{task.fields[grown]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+    )
+    progress.add_task(task, total=None, grown="")
+    with Live(progress, console=progress.console, transient=True, refresh_per_second=4):
+        yield
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size
+        except OSError:  # renamed or removed meanwhile
+            continue
+    return total
