@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pytest_mlab.exceptions import UsageError
+from pytest_mlab.files import write_atomically
 from pytest_mlab.reporting.summary import Skip, Summary, Tally
 from pytest_mlab.results import SCHEMA, Result
 from pytest_mlab.statistics import CONFIDENCE
@@ -48,6 +49,16 @@ def make_document(
     }
 
 
+def check_path(path: Path) -> None:
+    """Refuse a path that no document can be written to, before anything is spent on trials."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--mlab-json {path}: {error}") from None
+    if path.is_dir():
+        raise UsageError(f"--mlab-json {path}: is a folder; name a file")
+
+
 def write_document(path: Path, document: Mapping[str, Any]) -> None:
     """Write a document so that a reader finds it whole or not at all; OSError where that fails.
 
@@ -57,14 +68,8 @@ def write_document(path: Path, document: Mapping[str, Any]) -> None:
     path = path.resolve()
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    else:
+        write_atomically(path, text)
 
 
 def _figures(tally: Tally) -> dict[str, Any]:

@@ -215,43 +215,24 @@ def test_an_interrupt_keeps_what_is_there(run_trials: RunTrials, pytester: pytes
     assert run.ret == pytest.ExitCode.INTERRUPTED
 
 
-def test_what_was_finished_outlives_a_killed_session(
+def test_a_session_without_trials_leaves_no_results_of_an_earlier_one(
     run_trials: RunTrials, pytester: pytest.Pytester
 ) -> None:
-    killed = DIGITS + "        if n == 2: import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
+    run_trials("--mlab-json=results.json", test_digits=DIGITS)
+    run_trials("--mlab-json=results.json", "--collect-only", test_digits=DIGITS)
+    assert len(read(pytester.path / "results.json")["results"]) == 4
 
-    run_trials("-p", "no:xdist", "--mlab-json=results.json", test_digits=killed)
+    run_trials("--mlab-json=results.json", "-k", "nothing", test_digits=DIGITS)
 
-    assert not (pytester.path / "results.json").exists()
-    (partial,) = pytester.path.glob("results.json.*.partial")
-    header, *results = map(json.loads, partial.read_text(encoding="utf-8").splitlines())
-    assert header == {"schema": "mlab-results/1"}
-    assert [result["trial"] for result in results] == [0, 1]
+    assert read(pytester.path / "results.json")["results"] == []
 
 
-@pytest.mark.parametrize(("path", "message"), [(".", "is a folder"), ("conftest.py/x", "conftest")])
-def test_a_path_that_cannot_be_written_to_is_refused_at_once(
-    run_trials: RunTrials, path: str, message: str
-) -> None:
-    run = run_trials(f"--mlab-json={path}", test_digits=DIGITS)
+def test_a_disk_that_fails_at_the_end_is_said_and_fails_the_session(run_trials: RunTrials) -> None:
+    spoiler = "    import pathlib; pathlib.Path('results.json').mkdir(exist_ok=True)\n"
 
-    assert run.ret == pytest.ExitCode.USAGE_ERROR
-    run.stderr.fnmatch_lines([f"ERROR: --mlab-json {path}*{message}*"])
-    run.stdout.no_fnmatch_line("*trial*")
+    run = run_trials("--mlab-json=results.json", test_digits=DIGITS + spoiler)
 
-
-def test_a_disk_that_fails_at_the_end_is_said_and_loses_nothing(
-    run_trials: RunTrials, pytester: pytest.Pytester
-) -> None:
-    spoiler = (
-        DIGITS + "        import pathlib; pathlib.Path('out/results.json').mkdir(exist_ok=True)\n"
-    )
-
-    run = run_trials("--mlab-json=out/results.json", test_digits=spoiler)
-
-    run.stdout.fnmatch_lines(["results not written: *", "what was saved on the way: *.partial"])
-    (partial,) = (pytester.path / "out").glob("results.json.*.partial")
-    assert len(partial.read_text(encoding="utf-8").splitlines()) == 5
+    run.stdout.fnmatch_lines(["4 trials: *", "results not written: *results.json*"])
     assert run.ret == pytest.ExitCode.INTERNAL_ERROR
 
 

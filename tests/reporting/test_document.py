@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mlab.reporting.document import make_document, write_document
+from pytest_mlab.exceptions import UsageError
+from pytest_mlab.reporting.document import check_path, make_document, write_document
 from pytest_mlab.reporting.summary import Skip, summarise
 from pytest_mlab.results import STATUSES, Result, Stop
 from tests.reporting.builders import make_identity, make_results, results
@@ -84,6 +85,16 @@ def test_parent_folders_are_made_and_no_draft_is_left(tmp_path: Path) -> None:
     write_document(tmp_path / "a/b/results.json", {"schema": "mlab-results/1"})
 
     assert [path.name for path in (tmp_path / "a/b").iterdir()] == ["results.json"]
+
+
+@pytest.mark.parametrize(("name", "message"), [(".", "is a folder"), ("file/x/y", "file")])
+def test_a_path_that_cannot_be_written_to_is_refused(
+    tmp_path: Path, name: str, message: str
+) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(UsageError, match=f"--mlab-json .*{message}"):
+        check_path(tmp_path / name)
 
 
 def test_a_link_is_followed_not_replaced(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Every test function ``test_trial`` is a trial of the task that its file is named
 as its call of ``finish`` says. All else is real: pytest, xdist's workers, the JUnit writer.
 """
 
-import dataclasses
+import functools
 import os
 import re
 from collections.abc import Callable, Generator
@@ -16,6 +16,7 @@ import pytest
 from pytest_mlab.reporting.collector import ResultCollector
 from pytest_mlab.reporting.junit import junit_properties
 from pytest_mlab.results import Identity, Result, Status, Stop, Usage
+from pytest_mlab.runs import read_plan, write_plan
 
 Finish = Callable[..., None]
 
@@ -26,11 +27,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        json_path = config.getoption("--mlab-json")
-        config.pluginmanager.register(ResultCollector(config, find_identity, json_path))
+        plan = functools.partial(read_plan, config.rootpath)
+        collector = ResultCollector(config, plan, config.getoption("--mlab-json"))
+        config.pluginmanager.register(collector)
 
 
-def find_identity(nodeid: str) -> Identity | None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
+        identities = [identify(item.nodeid) for item in session.items]
+        write_plan(session.config.rootpath, filter(None, identities))
+
+
+def identify(nodeid: str) -> Identity | None:
     found = re.search(r"test_([\w-]+)\.py::test_trial(?:\[(?:.*-)?(\d+)\])?$", nodeid)
     if found is None:
         return None
@@ -56,10 +65,10 @@ def end_trial(item: Any, status: Status, improvement: float | None = None, **fig
         improvement = {"success": 0.13, "below-threshold": 0.02}[status]
         figures = {"score": 0.8 * (1 + improvement), **figures}
     stop: Stop = "submitted"
-    identity = find_identity(item.nodeid)
+    identity = identify(item.nodeid)
     assert identity is not None
     result = Result(
-        **dataclasses.asdict(identity),
+        **vars(identity),
         **{"stop": stop, "metric": "accuracy", "baseline": 0.8, "steps": 12, "seconds": 31.2}
         | figures,
         status=status,
