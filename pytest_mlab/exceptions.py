@@ -7,7 +7,9 @@
     └── Exception
         ├── ActionError        told to the agent as an observation; the trial goes on
         ├── InvalidSubmission  the agent's fault: the trial FAILED, without a score
+        │   └── NoSubmission   there is none
         └── MlabError          not the agent's fault: the item is an ERROR
+            ├── UsageError     an option or a name is wrong: said before anything runs
             ├── TaskError      the task author's: task.toml, prepare.py or score.py is wrong
             ├── InfraError     the provider, the device or the machine failed
             └── Unavailable    a package, data set or device is missing: the item is skipped
@@ -44,8 +46,16 @@ class InvalidSubmission(Exception):
     """The submission cannot be scored; raised by a task's ``score.py``, says what is wrong."""
 
 
+class NoSubmission(InvalidSubmission):
+    """The agent handed in nothing."""
+
+
 class MlabError(Exception):
     """Something that is not the agent's fault."""
+
+
+class UsageError(MlabError):
+    """What the user asked for is not there or makes no sense; the message says what does."""
 
 
 class TaskError(MlabError):

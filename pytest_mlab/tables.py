@@ -4,8 +4,9 @@ import dataclasses
 import difflib
 import functools
 import math
+import tomllib
 import types
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -37,9 +38,9 @@ class Table:
         place = f"[{self._name}] {key}" if self._name else key
         return TaskError(f"{self._file}: {place} {problem}")
 
-    def table(self, key: str) -> "Table":
-        """Give the table under a key, an empty one where there is none."""
-        return Table(self._get(key, dict, {}), self._file, key)
+    def table(self, key: str, **defaults: Any) -> "Table":
+        """Give the table under a key, an empty one where there is none, filled up with defaults."""
+        return Table(defaults | self._get(key, dict, {}), self._file, key)
 
     def take(self, key: str, kind: Any, default: Any = dataclasses.MISSING) -> Any:
         """Give the value under a key as ``kind``; without a default, the key must be there."""
@@ -47,9 +48,10 @@ class Table:
 
     def read(self, cls: type[T]) -> T:
         """Read the whole table as a dataclass, each field being a key."""
+        kind: Any = cls
         values = {
-            field.name: self._get(field.name, _hints(cls)[field.name], field.default)
-            for field in dataclasses.fields(cls)  # type: ignore[arg-type]  # any dataclass
+            field.name: self._get(field.name, _hints(kind)[field.name], field.default)
+            for field in dataclasses.fields(kind)
         }
         self.finish()
         return cls(**values)
@@ -91,8 +93,18 @@ class Table:
         return value
 
 
+def read_table(file: Path) -> Table:
+    """Read a TOML file; raises `TaskError` where that cannot be done."""
+    try:
+        return Table(tomllib.loads(file.read_text(encoding="utf-8")), file)
+    except OSError as error:
+        raise TaskError(f"{file}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TaskError(f"{file}: is not valid TOML: {error}") from error
+
+
 @functools.cache
-def _hints(cls: Hashable) -> dict[str, Any]:
+def _hints(cls: type) -> dict[str, Any]:
     return get_type_hints(cls)
 
 

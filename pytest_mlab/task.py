@@ -1,31 +1,27 @@
 """A task: what is asked of the agent, how it is measured, and what it may use.
 
-A task is a folder with a ``task.toml`` whose first key is ``format = "mlab/1"``; `load_task` reads
-and checks it. Other tools name files ``task.toml`` too: `is_task` tells ours from theirs.
+A task is a folder with a ``task.toml`` that says ``format = "mlab/1"``; `load_task` reads and
+checks it.
 """
 
 import functools
 import hashlib
 import math
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from pytest_mlab.discovery import FILE, FORMAT
 from pytest_mlab.exceptions import TaskError
+from pytest_mlab.settings import THRESHOLD
 from pytest_mlab.statistics import student_t_tail
-from pytest_mlab.tables import Table
+from pytest_mlab.tables import Table, read_table
 
-FORMAT = "mlab/1"
-FILE = "task.toml"
-THRESHOLD = 0.10
-"""The improvement that a success has to exceed (the paper's)."""
 LUCK = 0.01
 """How often a do-nothing agent may succeed by the noise of the starter's score alone."""
 
-_FORMAT_LINE = re.compile(rb'^\s*format\s*=\s*["\']mlab/', re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
@@ -101,13 +97,18 @@ class Data:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One task, checked; every path is absolute. ``scorer`` and ``solution`` stay hidden."""
+    """One task, checked; every path is absolute. ``scorer`` and ``solution`` stay hidden.
+
+    The prepared public data are seen as the workspace's folder ``data``, or, with ``data_at`` ".",
+    among its other files.
+    """
 
     name: str
     folder: Path
     title: str
     instruction: str
     workspace: Path
+    data_at: Literal["data", "."] = "data"
     starter: str = "train.py"
     scorer: Path
     preparer: Path | None = None
@@ -137,15 +138,12 @@ class Task:
             if (parts := path.relative_to(self.folder).parts)[0] not in folders
             and not (len(parts) == 1 and parts[0] in apart)
         ]
-        return digest_files(self.folder, files)
-
-
-def is_task(folder: Path) -> bool:
-    """Tell whether a folder holds a ``task.toml`` of our format, whatever else is wrong with it."""
-    try:
-        return _FORMAT_LINE.search((folder / FILE).read_bytes()) is not None
-    except OSError:
-        return False
+        digest = digest_files(self.folder, files)
+        if self.preparer is None or self.preparer.is_relative_to(self.folder):
+            return digest
+        adapter = self.preparer.parent
+        both = digest + digest_files(adapter, task_files(adapter))
+        return hashlib.sha256(both.encode()).hexdigest()
 
 
 def task_files(folder: Path) -> list[Path]:
@@ -175,34 +173,18 @@ def digest_files(root: Path, files: list[Path]) -> str:
 def load_task(folder: Path) -> Task:
     """Read and check a task folder; raises `TaskError` naming file, key and remedy."""
     folder = folder.absolute()
-    file = folder / FILE
-    try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TaskError(f"{file}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TaskError(f"{file}: is not valid TOML: {error}") from error
-    top = Table(document, file)
+    top = read_table(folder / FILE)
     if (found := top.take("format", str)) != FORMAT:
         raise top.error("format", f'is "{found}"; this version of pytest-mlab reads "{FORMAT}"')
     return _build_task(folder, top)
 
 
 def _build_task(folder: Path, top: Table) -> Task:
-    if not _NAME.fullmatch(folder.name):
-        raise TaskError(
-            f"{folder}: a task folder's name is made of letters, digits, '.', '_' and '-', "
-            "because it is part of test ids; rename the folder"
-        )
-    tags = top.take("tags", tuple, default=())
-    for tag in tags:
-        if not _TAG.fullmatch(tag):
-            raise top.error("tags", f'has "{tag}"; a tag becomes a marker: letters, digits, _, -')
     task = Task(
         name=folder.name,
         folder=folder,
         title=top.take("title", str),
-        tags=tags,
+        tags=top.take("tags", tuple, default=()),
         starter=top.take("starter", str, default="train.py"),
         read_only=top.take("read_only", tuple, default=()),
         instruction=_read_instruction(folder),
@@ -218,9 +200,22 @@ def _build_task(folder: Path, top: Table) -> Task:
         data=top.table("data").read(Data),
     )
     top.finish()
+    check_task(task, top)
+    return task
+
+
+def check_task(task: Task, top: Table) -> None:
+    """Raise a `TaskError` about what cannot be right in a task; ``top`` is where it was stated."""
+    if not _NAME.fullmatch(task.name):
+        raise TaskError(
+            f"{task.folder}: a task folder's name is made of letters, digits, '.', '_' and '-', "
+            "because it is part of test ids; rename the folder"
+        )
+    for tag in task.tags:
+        if not _TAG.fullmatch(tag):
+            raise top.error("tags", f'has "{tag}"; a tag becomes a marker: letters, digits, _, -')
     _check_files(task, top)
     _check_figures(task, top)
-    return task
 
 
 def _existing(path: Path) -> Path | None:

@@ -1,0 +1,128 @@
+"""The tests that ``--mlab-check`` collects every task folder as: is the task itself sound?
+
+PYTEST_DONT_REWRITE: the assertions' messages say all there is to say.
+"""
+
+import csv
+import dataclasses
+import json
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_mlab.agents import Agent
+from pytest_mlab.agents.baseline import BaselineAgent
+from pytest_mlab.agents.solution import SolutionAgent
+from pytest_mlab.data import MANIFEST, PreparedData, prepare_apart
+from pytest_mlab.exceptions import InvalidSubmission, Unavailable
+from pytest_mlab.results import Result
+from pytest_mlab.sandbox import Sandbox
+from pytest_mlab.scoring import score_workspace
+from pytest_mlab.task import Task, digest_files, task_files
+from pytest_mlab.workspace import Workspace
+
+LABELS = "labels.csv"
+PERMUTATIONS = 5
+TOLERANCE = 0.01
+"""Part of a deterministic baseline by which it may differ between machines."""
+
+Attempt = Callable[[Agent], Result]
+"""Lets an agent do the task once, in a folder of its own, and gives the result."""
+
+
+def test_starter_scores_its_baseline(mlab_task: Task, mlab_attempt: Attempt) -> None:
+    """The unmodified starter scores the stated baseline within its noise, and does not succeed."""
+    result = mlab_attempt(BaselineAgent())
+    assert result.valid, f"the starter's submission cannot be scored: {result.summary()}"
+    assert not result.success, f"doing nothing succeeds: {result.summary()}"
+    baseline = mlab_task.baseline
+    assert result.improvement is not None
+    spread = baseline.std if baseline.measured else baseline.std / abs(baseline.score)
+    allowed = max(4 * spread * math.sqrt(1 + 1 / baseline.runs), TOLERANCE)
+    assert abs(result.improvement) <= allowed, (
+        f"the starter scores {result.score:.6g}, [baseline] score says {result.baseline:.6g}: "
+        f"{abs(result.improvement):.1%} apart, and its noise allows {allowed:.1%}"
+    )
+
+
+def test_empty_workspace_is_invalid(
+    mlab_task: Task, mlab_data: PreparedData, mlab_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """An empty workspace is no submission."""
+    try:
+        score = score_workspace(mlab_task, tmp_path, mlab_data, mlab_sandbox)
+    except InvalidSubmission:
+        return
+    raise AssertionError(f"an empty workspace scores {score.value:.6g}")
+
+
+def test_solution_succeeds(mlab_attempt: Attempt) -> None:
+    """The task author's solution succeeds."""
+    result = mlab_attempt(SolutionAgent())
+    assert result.success, result.summary()
+
+
+def test_permuted_labels_score_by_chance(
+    mlab_task: Task,
+    mlab_data: PreparedData,
+    mlab_sandbox: Sandbox,
+    mlab_attempt: Attempt,
+    tmp_path: Path,
+) -> None:
+    """The solution, held against labels in another order, is no better than the starter."""
+    if not (mlab_data.private / LABELS).exists():
+        raise Unavailable(f"the task has no private/{LABELS} to permute")
+    result = mlab_attempt(SolutionAgent())
+    for seed in range(PERMUTATIONS):
+        private = tmp_path / str(seed)
+        _permute_labels(mlab_data.private, private, seed)
+        data = dataclasses.replace(mlab_data, private=private)
+        score = score_workspace(mlab_task, Path(result.folder) / "workspace", data, mlab_sandbox)
+        improvement = mlab_task.metric.improvement(score.value, score.baseline)
+        assert improvement < 0, (
+            f"with permuted labels the solution scores {score.value:.6g}, better than the "
+            f"baseline of {score.baseline:.6g}: the scorer does not measure the labels"
+        )
+
+
+def _permute_labels(source: Path, target: Path, seed: int) -> None:
+    """Copy private data, the label columns against the ids in another order."""
+    target.mkdir()
+    for path in task_files(source):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    with (source / LABELS).open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    labels = [row[1:] for row in rows]
+    random.Random(seed).shuffle(labels)
+    with (target / LABELS).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows([row[0], *label] for row, label in zip(rows, labels, strict=True))
+
+
+def test_preparing_twice_is_identical(mlab_task: Task, tmp_path: Path) -> None:
+    """Preparing the data twice gives the same files, byte by byte."""
+    first, second = (_prepared_digests(mlab_task, tmp_path / name) for name in ("one", "two"))
+    different = sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
+    assert not different, f"prepare.py makes different files each time: {', '.join(different)}"
+
+
+def _prepared_digests(task: Task, folder: Path) -> dict[str, str]:
+    prepare_apart(task, folder)
+    manifest = json.loads((folder / MANIFEST).read_text())
+    return {name: digest for name, (digest, *_) in manifest.items()}
+
+
+def test_two_workspaces_are_identical(
+    mlab_task: Task, mlab_data: PreparedData, tmp_path: Path
+) -> None:
+    """Two fresh workspaces hold the same files."""
+    roots = [
+        Workspace.create(mlab_task, mlab_data.public, tmp_path / name).root
+        for name in ("one", "two")
+    ]
+    first, second = (digest_files(root, task_files(root)) for root in roots)
+    assert first == second, "two fresh workspaces differ"

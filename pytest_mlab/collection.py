@@ -1,0 +1,171 @@
+"""From task folders to test items: what is collected, and which trials there are."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pytest
+
+from pytest_mlab import benchmark, checks
+from pytest_mlab.agents import DEFAULT as DEFAULT_AGENT
+from pytest_mlab.agents import asks_llm
+from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, is_task
+from pytest_mlab.exceptions import TaskError, UsageError
+from pytest_mlab.results import Identity
+from pytest_mlab.settings import Settings
+from pytest_mlab.task import Task, load_task
+
+Node = TypeVar("Node", bound=pytest.Collector)
+
+SETTINGS = pytest.StashKey[Settings]()
+
+TRIAL_FIXTURES = frozenset({"mlab_run", "mlab_environment", "mlab_agent", "mlab_llm"})
+"""A test that uses one of these is run once for every trial, not once for every task."""
+
+
+@dataclass(frozen=True)
+class TrialSpec:
+    """One trial to run: the parameter of a test item."""
+
+    task: Task
+    agent: str
+    llm: str | None
+    number: int
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """The parameter's id, the same in every process and every session."""
+        parts = [self.task.name, self.agent, self.llm, f"trial{self.number}"]
+        return "-".join(part for part in parts if part)
+
+
+class TaskFolder(pytest.Directory):
+    """A task's folder: nothing in it is collected but the task itself."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """Give the one module there is."""
+        yield make_node(TaskModule, self.path / FILE, self)
+
+
+class TaskModule(pytest.Module):
+    """A ``task.toml``, collected as the packaged test module with its task."""
+
+    task: Task
+
+    def _getobj(self) -> ModuleType:
+        return checks if self.config.stash[SETTINGS].check else benchmark
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Load the task, then collect its tests; a wrong task is a collection error."""
+        try:
+            self.task = load_task(self.path.parent)
+        except TaskError as error:
+            raise self.CollectError(str(error)) from error
+        for tag in self.task.tags:
+            self.config.addinivalue_line("markers", f"{tag}: tag of benchmark tasks")
+            self.add_marker(tag)
+        return super().collect()
+
+
+def collect_task(path: Path, parent: pytest.Collector) -> TaskFolder:
+    """Collect a task's folder."""
+    return make_node(TaskFolder, path, parent)
+
+
+def make_node(kind: type[Node], path: Path, parent: pytest.Collector) -> Node:
+    """Make a collector; bundled tasks outside the root folder get the ids of a checkout."""
+    extra: dict[str, Any] = {}
+    if path.is_relative_to(BUNDLED) and not path.is_relative_to(parent.config.rootpath):
+        extra["nodeid"] = path.relative_to(BUNDLED.parent).as_posix()
+    node: Node = kind.from_parent(parent, path=path, **extra)
+    return node
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Give a test its tasks or trials: those of its task folder, or of its ``mlab_task`` marker."""
+    wants_trial = not TRIAL_FIXTURES.isdisjoint(metafunc.fixturenames)
+    tasks = _find_tasks(metafunc)
+    if wants_trial:
+        trials = list(list_trials(tasks, metafunc.config))
+        metafunc.parametrize("mlab_trial", trials, ids=[trial.id for trial in trials])
+    else:
+        metafunc.parametrize("mlab_task", tasks, ids=[task.name for task in tasks])
+
+
+def list_subjects(config: pytest.Config) -> list[tuple[str, str | None]]:
+    """Give who tries: each agent with each LLM, or alone where it asks none."""
+    settings = config.stash[SETTINGS]
+    subjects: list[tuple[str, str | None]] = []
+    for name in settings.agents or (DEFAULT_AGENT,):
+        agent = config.hook.pytest_mlab_make_agent(config=config, name=name)
+        llms: Sequence[str | None] = settings.llms if asks_llm(agent) else ()
+        subjects += [(name, llm) for llm in llms or (None,)]
+    return subjects
+
+
+def list_trials(tasks: Iterable[Task], config: pytest.Config) -> Iterator[TrialSpec]:
+    """Give every trial of the tasks, in a fixed order."""
+    settings, subjects = config.stash[SETTINGS], list_subjects(config)
+    for task in tasks:
+        for agent, llm in subjects:
+            for number in range(1, settings.trials + 1):
+                yield TrialSpec(task, agent, llm, number, _seed(settings.seed, task.name, number))
+
+
+def _seed(seed: int, task: str, number: int) -> int:
+    digest = hashlib.sha256(f"{seed}/{task}/{number}".encode()).digest()
+    return int.from_bytes(digest[:4])
+
+
+def _find_tasks(metafunc: pytest.Metafunc) -> Sequence[Task]:
+    module = metafunc.definition.getparent(TaskModule)
+    if module is not None:
+        return [module.task]
+    patterns = [
+        pattern
+        for marker in metafunc.definition.iter_markers("mlab_task")
+        for pattern in marker.args
+    ]
+    if not patterns:
+        raise UsageError(
+            f"{metafunc.definition.nodeid}: uses a fixture of pytest-mlab, but names no task; "
+            'mark it with @pytest.mark.mlab_task("digits")'
+        )
+    return [task for pattern in patterns for task in _match(metafunc.config, pattern)]
+
+
+def _match(config: pytest.Config, pattern: str) -> list[Task]:
+    folders = [path for path in sorted(config.rootpath.glob(pattern)) if is_task(path)]
+    if not folders:
+        folders = [
+            path
+            for base in config.stash[SELECTION].task_folders
+            for path in sorted(base.iterdir())
+            if (fnmatch(path.name, pattern) or fnmatch(f"{base.name}/{path.name}", pattern))
+            and is_task(path)
+        ]
+    if not folders:
+        raise UsageError(f'mlab_task("{pattern}"): no task folder matches')
+    return [load_task(folder) for folder in folders]
+
+
+def identity_of(item: pytest.Item) -> Identity | None:
+    """Give the identity of the trial that an item runs, if it runs one."""
+    callspec = getattr(item, "callspec", None)
+    spec = callspec.params.get("mlab_trial") if callspec is not None else None
+    if not isinstance(spec, TrialSpec):
+        return None
+    return Identity(
+        task=spec.task.name,
+        agent=spec.agent,
+        llm=spec.llm,
+        trial=spec.number,
+        nodeid=item.nodeid,
+        task_digest=spec.task.digest,
+        seed=spec.seed,
+    )

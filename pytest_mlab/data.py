@@ -1,0 +1,172 @@
+"""Prepared data: made once, kept in the user's cache, public and private apart.
+
+    <cache>/raw/<task>-<digest of prepare.py>/       what download() fetched
+    <cache>/data/<task>-<digest of the task>/
+        public/                                      what the agent sees, read-only
+        private/                                     what only the scorer sees
+        manifest.json                                size and sha256 of every file
+    <cache>/locks/                                   one process prepares, the others wait
+
+A folder under ``data/`` is renamed into place when it is whole, so that a killed preparation leaves
+nothing that looks finished.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+from platformdirs import user_cache_path
+
+from pytest_mlab.children import CHILD_ENVIRONMENT, child_command
+from pytest_mlab.exceptions import InfraError, TaskError, Unavailable
+from pytest_mlab.packages import require_packages
+from pytest_mlab.process import run_command
+from pytest_mlab.task import Task, task_files
+
+MANIFEST = "manifest.json"
+_FAULTS = {"unavailable": Unavailable, "infra": InfraError, "task": TaskError}
+
+Watch = Callable[[Path], AbstractContextManager[object]]
+"""Called with the folder that fills up while a task is being prepared; shows progress."""
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """Where a task's prepared data lie."""
+
+    public: Path
+    private: Path
+
+
+def cache_folder() -> Path:
+    """Give the folder of the cache: ``MLAB_CACHE`` or the user's cache folder."""
+    named = os.environ.get("MLAB_CACHE")
+    return Path(named).absolute() if named else user_cache_path("pytest-mlab")
+
+
+def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> PreparedData:
+    """Give a task's data, prepared now if they are not in the cache.
+
+    Raises `Unavailable` (with the remedy) where a package, a credential or a consent is missing,
+    `InfraError` where a download failed, and `TaskError` where ``prepare.py`` is wrong or the
+    cached data are not what was prepared.
+    """
+    key = f"{task.name}-{task.data_digest[:16]}"
+    folder = cache_folder() / "data" / key
+    if not (folder / MANIFEST).exists():
+        require_packages(task.resources.requires, f"task {task.name}")
+        locks = cache_folder() / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        with FileLock(locks / f"{key}.lock"):
+            if not (folder / MANIFEST).exists():
+                with watch(cache_folder()):
+                    _prepare_into(task, folder)
+    _check_untouched(folder)
+    return PreparedData(folder / "public", folder / "private")
+
+
+def prepare_apart(task: Task, folder: Path) -> PreparedData:
+    """Prepare a task's data anew into a folder of one's own, outside the cache's ``data/``."""
+    _prepare_into(task, folder)
+    return PreparedData(folder / "public", folder / "private")
+
+
+def _prepare_into(task: Task, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        data = PreparedData(unfinished / "public", unfinished / "private")
+        data.public.mkdir()
+        data.private.mkdir()
+        if task.preparer is not None:
+            _run_preparer(task, task.preparer, data, unfinished / "outcome.json")
+        manifest = _describe(unfinished)
+        _check_pin(task, manifest)
+        _protect(data.public)
+        (unfinished / MANIFEST).write_text(json.dumps(_stamp(unfinished, manifest)))
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _run_preparer(task: Task, preparer: Path, data: PreparedData, outcome: Path) -> None:
+    digest = hashlib.sha256(preparer.read_bytes()).hexdigest()[:16]
+    raw = cache_folder() / "raw" / f"{task.name}-{digest}"
+    raw.mkdir(parents=True, exist_ok=True)
+    paths = [str(path) for path in (outcome, preparer, raw, data.public, data.private)]
+    run = run_command(
+        child_command("prepare", *paths),
+        cwd=task.folder,
+        environment=dict(os.environ) | CHILD_ENVIRONMENT,
+        seconds=task.limits.preparing_seconds,
+    )
+    if not outcome.exists():
+        raise TaskError(
+            f"{preparer}: did not come to an end ({run.describe_end()}) within "
+            f"[limits] preparing_seconds = {task.limits.preparing_seconds:g}\n{run.stderr}"
+        )
+    report = json.loads(outcome.read_text(encoding="utf-8"))
+    outcome.unlink()
+    if report["fault"]:
+        raise _FAULTS[report["fault"]](report["message"])
+
+
+def _describe(folder: Path) -> dict[str, str]:
+    """Give the sha256 of every prepared file by its name."""
+    return {
+        path.relative_to(folder).as_posix(): _hash(path)
+        for part in ("public", "private")
+        for path in task_files(folder / part)
+    }
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def data_sha256(manifest: dict[str, str]) -> str:
+    """Give the digest that ``[data] sha256`` pins, over the names and digests of all files."""
+    lines = (f"{digest}  {name}\n" for name, digest in sorted(manifest.items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _check_pin(task: Task, manifest: dict[str, str]) -> None:
+    found, pinned = data_sha256(manifest), task.data.sha256
+    if pinned is not None and found != pinned:
+        raise TaskError(
+            f"{task.folder}: [data] sha256 is {pinned}, but preparing gave {found}: the source "
+            "has changed, or a package that prepares it; scores would not be comparable"
+        )
+
+
+def _protect(public: Path) -> None:
+    for path in task_files(public):
+        path.chmod(0o444)
+
+
+def _stamp(folder: Path, manifest: dict[str, str]) -> dict[str, list[object]]:
+    stamps: dict[str, list[object]] = {}
+    for name, digest in manifest.items():
+        status = (folder / name).stat()
+        stamps[name] = [digest, status.st_size, status.st_mtime_ns]
+    return stamps
+
+
+def _check_untouched(folder: Path) -> None:
+    """Compare sizes and times of the cached files with what was prepared."""
+    stamps = json.loads((folder / MANIFEST).read_text())
+    for name, (_, size, modified) in stamps.items():
+        path = folder / name
+        status = path.stat() if path.exists() else None
+        if status is None or (status.st_size, status.st_mtime_ns) != (size, modified):
+            raise TaskError(
+                f"{path}: was changed after it was prepared; delete {folder} to prepare it again"
+            )

@@ -1,0 +1,91 @@
+"""Which folders are tasks, and which of them were asked for.
+
+Loaded by every session of pytest, whether it has tasks or not: imports next to nothing.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_mlab.exceptions import UsageError
+from pytest_mlab.settings import OPTIONS
+
+FORMAT = "mlab/1"
+FILE = "task.toml"
+
+_PACKAGE = Path(__file__).parent
+BUNDLED = _PACKAGE / "tasks" if (_PACKAGE / "tasks").is_dir() else _PACKAGE.parent / "tasks"
+"""The tasks that come with the package: within it when installed, beside it in a checkout."""
+
+_FORMAT_LINE = re.compile(rb'^\s*format\s*=\s*["\']mlab/', re.MULTILINE)
+
+
+def is_task(folder: Path) -> bool:
+    """Tell whether a folder holds a ``task.toml`` of our format, whatever else is wrong with it.
+
+    Other tools name files so too, hence the look inside.
+    """
+    try:
+        return _FORMAT_LINE.search((folder / FILE).read_bytes()) is not None
+    except OSError:
+        return False
+
+
+def is_task_or_holds_some(path: Path) -> bool:
+    """Tell whether a path argument names a task, or a folder in which tasks lie side by side."""
+    if path.is_file():
+        return path.name == FILE and is_task(path.parent)
+    return is_task(path) or (path.is_dir() and any(map(is_task, path.iterdir())))
+
+
+class Selection:
+    """What a session collects: by an option, by the ini file or by its path arguments.
+
+    ``arguments`` are the path arguments that pytest shall have. ``asked`` tells whether tasks are
+    among what is collected, as far as that can be known before collection.
+    """
+
+    def __init__(self, config: pytest.Config, folders: list[str]) -> None:
+        self._by_option = any(config.getoption(option.name) for option in OPTIONS)
+        self._folders = [_locate(config.rootpath, folder) for folder in folders]
+        base = config.invocation_params.dir
+        if config.args_source is pytest.Config.ArgsSource.ARGS:
+            self.arguments = [_find_bundled(base, argument) for argument in config.args]
+        elif self._by_option:
+            self.arguments = [str(folder) for folder in self.task_folders]
+        else:
+            self.arguments = config.args + [str(folder) for folder in self._folders]
+        named = {base / argument.partition("::")[0] for argument in self.arguments}
+        self._roots = {path for path in named if is_task_or_holds_some(path)}
+        self.asked = self._by_option or bool(self._roots)
+
+    @property
+    def task_folders(self) -> list[Path]:
+        """The folders in which tasks are looked for by name."""
+        return self._folders or [BUNDLED]
+
+    def asks_for(self, folder: Path) -> bool:
+        """Tell whether a folder is to be collected as a task if it is one."""
+        if self._by_option:
+            return True
+        return not self._roots.isdisjoint((folder, folder.parent, folder / FILE))
+
+
+def _locate(rootpath: Path, folder: str) -> Path:
+    path = rootpath / folder
+    if not path.is_dir():
+        raise UsageError(f"--mlab-tasks (ini: mlab_tasks): there is no folder {path}")
+    return path
+
+
+def _find_bundled(base: Path, argument: str) -> str:
+    """Let ``tasks/digits`` name the bundled task where there is no such path."""
+    path, separator, rest = argument.partition("::")
+    bundled = BUNDLED.parent / path
+    if (base / path).exists() or not bundled.exists() or not bundled.is_relative_to(BUNDLED):
+        return argument
+    return f"{bundled}{separator}{rest}"
+
+
+SELECTION = pytest.StashKey[Selection]()

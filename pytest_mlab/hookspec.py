@@ -1,0 +1,61 @@
+"""The hooks that a ``conftest.py`` or a plugin may implement.
+
+Each has a default, which is an ordinary implementation in `pytest_mlab.plugin` that is tried last.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_mlab.actions import Action
+from pytest_mlab.agents import Agent
+from pytest_mlab.results import Result
+from pytest_mlab.task import Task
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_mlab_make_agent(config: pytest.Config, name: str) -> Agent | None:
+    """Make the agent of a name; called once a trial, in the process that runs it.
+
+    .. code-block:: python
+
+        def pytest_mlab_make_agent(config, name):
+            if name == "mine":
+                return MyAgent(temperature=0.2)
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_mlab_actions(config: pytest.Config, task: Task) -> Sequence[Action] | None:
+    """Give the actions that an agent may use on a task.
+
+    .. code-block:: python
+
+        from pytest_mlab.actions import ACTIONS
+
+        def pytest_mlab_actions(config, task):
+            return [action for action in ACTIONS if action.name != "Python REPL"]
+    """
+
+
+@pytest.hookspec
+def pytest_mlab_trial_finished(config: pytest.Config, result: Result) -> None:
+    """See the result of a trial; called in the process that ran it, once it is recorded.
+
+    .. code-block:: python
+
+        def pytest_mlab_trial_finished(config, result):
+            print(result.task, result.status, file=sys.stderr)
+    """
+
+
+@pytest.hookspec
+def pytest_mlab_update_json(config: pytest.Config, document: dict[str, Any]) -> None:
+    """Change what ``--mlab-json`` writes; called in the controller, at the end of the session.
+
+    .. code-block:: python
+
+        def pytest_mlab_update_json(config, document):
+            document["commit"] = os.environ.get("GITHUB_SHA")
+    """

@@ -1,0 +1,57 @@
+"""How a trial's status becomes an outcome of pytest's: decided here and nowhere else.
+
+success                                              PASSED
+below-threshold, invalid-submission,
+no-submission, agent-error                           FAILED, <failure> in JUnit
+infra-error, harness-error                           ERROR, <error> in JUnit
+something that the task needs is not here            SKIPPED, with the remedy
+"""
+
+import pytest
+
+from pytest_mlab.collection import TaskModule, identity_of
+from pytest_mlab.exceptions import MlabError, Unavailable
+from pytest_mlab.results import ERRORS, Result
+from pytest_mlab.trial import error_result
+
+STARTED = pytest.StashKey[bool]()
+"""Set on an item when its trial starts, before anything can go wrong."""
+RESULT = pytest.StashKey[Result]()
+"""Set on an item when its trial has come to its end."""
+
+
+def settle_outcome(
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
+) -> Result | None:
+    """Give a phase of an item its outcome, and the trial's result where this phase decides it."""
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, Unavailable):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, f"Skipped: {error}")
+        return None
+    result = _find_result(item, error, report)
+    if isinstance(error, MlabError) or (result is not None and result.status in ERRORS):
+        # pytest and JUnit call an error what goes wrong outside the call.
+        report.when = "setup"
+    if isinstance(error, MlabError) or (
+        isinstance(error, AssertionError) and item.getparent(TaskModule) is not None
+    ):
+        # The message says all there is to say; a traceback of ours would bury it.
+        report.longrepr = str(error)
+    return result
+
+
+def _find_result(
+    item: pytest.Item, error: BaseException | None, report: pytest.TestReport
+) -> Result | None:
+    identity = identity_of(item)
+    if identity is None or report.when == "teardown" or report.skipped:
+        return None
+    if isinstance(error, MlabError):
+        return error_result(identity, error)
+    result = item.stash.get(RESULT, None)
+    if result is None and error is not None and item.stash.get(STARTED, False):
+        first = str(error).strip().partition("\n")[0]
+        detail = f"{type(error).__name__}: {first}"
+        return Result(**vars(identity), status="harness-error", detail=detail)
+    return result

@@ -1,0 +1,212 @@
+"""The pytest plugin: options, hooks and fixtures; what they do is written elsewhere.
+
+Every session of pytest loads this module, so it imports next to nothing. What a session with tasks
+needs comes with `pytest_mlab.session`, which is registered as soon as there is a task.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_mlab import hookspec
+from pytest_mlab.discovery import SELECTION, Selection, is_task
+from pytest_mlab.exceptions import MlabError
+from pytest_mlab.settings import OPTIONS, SESSION, look_up, name_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytest_mlab.agents import Agent
+    from pytest_mlab.collection import TaskFolder, TrialSpec
+    from pytest_mlab.data import PreparedData
+    from pytest_mlab.environment import Environment
+    from pytest_mlab.results import Result
+    from pytest_mlab.sandbox import Sandbox
+    from pytest_mlab.task import Task
+    from pytest_mlab.trial import Setup
+    from pytest_mlab.workspace import Workspace
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and their twins in ini files."""
+    group = parser.getgroup("mlab", "ML agent benchmark")
+    for option in OPTIONS:
+        group.addoption(option.flag, **option.arguments)
+        if option.ini:
+            kind: Any = "args" if option.many else "string"
+            parser.addini(option.name, option.help, type=kind, default=None)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the hooks of our own."""
+    pluginmanager.add_hookspecs(hookspec)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose what is collected; with tasks among it, check the options before anything runs."""
+    config.addinivalue_line("markers", "mlab_task(*patterns): run the test on these tasks")
+    with errors_as(pytest.UsageError):
+        config.stash[SESSION] = name_session(config)
+        config.stash[SELECTION] = selection = Selection(config, look_up(config, "mlab_tasks"))
+        config.args = selection.arguments
+        if selection.asked:
+            activate(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> TaskFolder | None:
+    """Collect a folder as a task where it is one and was asked for."""
+    if not parent.config.stash[SELECTION].asks_for(path) or not is_task(path):
+        return None
+    activate(parent.config)
+    from pytest_mlab.collection import collect_task
+
+    return collect_task(path, parent)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that uses our fixtures its tasks or its trials."""
+    if "mlab_task" in metafunc.fixturenames or "mlab_trial" in metafunc.fixturenames:
+        with errors_as(pytest.Collector.CollectError):
+            activate(metafunc.config)
+            from pytest_mlab.collection import parametrize
+
+            parametrize(metafunc)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let xdist's workers record into the same folder as the controller."""
+    node.workerinput["mlab_session"] = node.config.stash[SESSION]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Show results in the controller also where only the workers could know of tasks."""
+    if (node.config.rootpath / node.config.stash[SESSION]).is_dir():
+        activate(node.config)
+
+
+def activate(config: pytest.Config) -> None:
+    """Register what a session with tasks needs, once."""
+    from pytest_mlab import session
+
+    if not config.pluginmanager.is_registered(session):
+        config.pluginmanager.register(session, "pytest_mlab.session")
+        session.start(config)
+
+
+@contextmanager
+def errors_as(kind: type[Exception]) -> Iterator[None]:
+    """Say an error of ours in pytest's own way."""
+    try:
+        yield
+    except MlabError as error:
+        raise kind(str(error)) from error
+
+
+@pytest.fixture
+def mlab_trial() -> TrialSpec:
+    """Which trial this is: task, names of agent and LLM, number, seed. Given by parametrization."""
+    raise AssertionError("mlab_trial is a parameter, given in pytest_generate_tests")
+
+
+@pytest.fixture
+def mlab_task(mlab_trial: TrialSpec) -> Task:
+    """The task that the test runs on."""
+    return mlab_trial.task
+
+
+@pytest.fixture
+def mlab_agent(pytestconfig: pytest.Config, mlab_trial: TrialSpec) -> Agent:
+    """The agent that acts, made anew for each trial."""
+    hook = pytestconfig.hook.pytest_mlab_make_agent
+    agent: Agent = hook(config=pytestconfig, name=mlab_trial.agent)
+    return agent
+
+
+@pytest.fixture
+def mlab_gpu(pytestconfig: pytest.Config, mlab_task: Task) -> Iterator[tuple[str, ...]]:
+    """The ids of the devices that are the trial's alone; waits until there are enough."""
+    from pytest_mlab.gpu import lease_devices
+    from pytest_mlab.session import DEVICES
+
+    with lease_devices(mlab_task.resources.gpus, pytestconfig.stash[DEVICES]) as devices:
+        yield devices
+
+
+@pytest.fixture
+def mlab_sandbox(pytestconfig: pytest.Config) -> Sandbox:
+    """How the commands of agent and scorer are confined."""
+    from pytest_mlab.session import SANDBOX
+
+    return pytestconfig.stash[SANDBOX]
+
+
+@pytest.fixture
+def mlab_data(pytestconfig: pytest.Config, mlab_task: Task) -> PreparedData:
+    """The task's prepared data, public and private."""
+    from pytest_mlab.session import prepare_task
+
+    return prepare_task(pytestconfig, mlab_task)
+
+
+@pytest.fixture
+def mlab_folder(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Path:
+    """The folder of the trial's records; whose they are is already written down in it."""
+    from pytest_mlab.session import open_record
+
+    return open_record(pytestconfig, request.node)
+
+
+@pytest.fixture
+def mlab_workspace(mlab_task: Task, mlab_data: PreparedData, mlab_folder: Path) -> Workspace:
+    """A fresh workspace, in the trial's folder."""
+    from pytest_mlab.runs import WORKSPACE
+    from pytest_mlab.workspace import Workspace
+
+    return Workspace.create(mlab_task, mlab_data.public, mlab_folder / WORKSPACE)
+
+
+@pytest.fixture
+def mlab_setup(request: pytest.FixtureRequest) -> Setup:
+    """All that a trial runs with, put together from the fixtures above."""
+    from pytest_mlab.session import make_setup
+
+    return make_setup(request)
+
+
+@pytest.fixture
+def mlab_environment(pytestconfig: pytest.Config, mlab_setup: Setup) -> Iterator[Environment]:
+    """What the agent gets: the problem, the actions, the limits."""
+    from pytest_mlab.trial import open_environment
+
+    hook = pytestconfig.hook.pytest_mlab_actions
+    with open_environment(mlab_setup, hook(config=pytestconfig, task=mlab_setup.task)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def mlab_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:
+    """Lets an agent do the task once, apart from all records; for checks of the task itself."""
+    from pytest_mlab.session import make_attempt
+
+    return make_attempt(request)
+
+
+@pytest.fixture
+def mlab_run(
+    request: pytest.FixtureRequest,
+    mlab_agent: Agent,
+    mlab_setup: Setup,
+    mlab_environment: Environment,
+) -> Callable[[], Result]:
+    """Runs the trial and gives its result; to be called once, in the body of the test."""
+    from pytest_mlab.session import make_runner
+
+    return make_runner(request.node, mlab_setup, mlab_agent, mlab_environment)

@@ -1,0 +1,69 @@
+"""The folder of records: one folder a session, in it one folder a trial.
+
+.mlab/20261121-093000-5f2a/                  a session
+    plan.json                                which trials it was going to run
+    digits-hillclimb-trial1-0c9a3e/          a trial
+        identity.json                        which trial this is, written before it starts
+        workspace/                           the agent's files, as it left them
+        outputs/0001.txt                     what each process printed, whole
+        trace.jsonl                          what happened, as it happened
+        result.json                          what came of it
+"""
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from pytest_mlab.files import write_atomically
+from pytest_mlab.results import Identity, Result
+
+PLAN = "plan.json"
+IDENTITY = "identity.json"
+RESULT = "result.json"
+TRACE = "trace.jsonl"
+WORKSPACE = "workspace"
+OUTPUTS = "outputs"
+
+
+def trial_folder(session: Path, nodeid: str) -> Path:
+    """Give the folder of a test item: readable by its parameters, unique by a digest of its id."""
+    readable = nodeid.partition("[")[2].removesuffix("]") or nodeid
+    slug = re.sub(r"[^A-Za-z0-9._+-]+", "_", readable)[:120]
+    return session / f"{slug}-{hashlib.sha256(nodeid.encode()).hexdigest()[:6]}"
+
+
+def open_folder(session: Path, identity: Identity) -> Path:
+    """Make a trial's folder and write down whose it is; a rerun gets a folder beside the first."""
+    first = folder = trial_folder(session, identity.nodeid)
+    number = 1
+    while (folder / IDENTITY).exists():
+        number += 1
+        folder = first.with_name(f"{first.name}.{number}")
+    write_atomically(folder / IDENTITY, json.dumps(dataclasses.asdict(identity)) + "\n")
+    return folder
+
+
+def write_plan(session: Path, identities: Iterable[Identity]) -> None:
+    """Write down which trials a session is going to run, before the first of them starts."""
+    plan = [dataclasses.asdict(identity) for identity in identities]
+    write_atomically(session / PLAN, json.dumps(plan, indent=1) + "\n")
+    ignore = session.parent / ".gitignore"
+    if not ignore.exists():
+        write_atomically(ignore, "# Records of pytest-mlab.\n*\n")
+
+
+def read_plan(session: Path) -> dict[str, Identity]:
+    """Give the planned trials of a session by their test ids; none where it planned none."""
+    file = session / PLAN
+    if not file.exists():
+        return {}
+    plan = json.loads(file.read_text(encoding="utf-8"))
+    return {record["nodeid"]: Identity(**record) for record in plan}
+
+
+def record_result(folder: Path, result: Result) -> None:
+    """Write a trial's result, whole or not at all."""
+    write_atomically(folder / RESULT, result.to_json() + "\n")

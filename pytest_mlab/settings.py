@@ -1,0 +1,187 @@
+"""The options: their names on the command line and in an ini file, their defaults, their checks."""
+
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mlab.exceptions import UsageError
+
+THRESHOLD = 0.10
+"""The improvement over the baseline that a success has to exceed (the paper's)."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option; its ini twin is its name with underscores. ``many`` may be given repeatedly."""
+
+    flag: str
+    help: str
+    metavar: str | None = None
+    default: str | None = None
+    many: bool = False
+    ini: bool = True
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the command line's parser is told; without a default, to tell what was given."""
+        if self.metavar is None:
+            return {"help": self.help, "action": "store_true", "default": None}
+        action = "append" if self.many else "store"
+        return {"help": self.help, "action": action, "metavar": self.metavar, "default": None}
+
+    @property
+    def name(self) -> str:
+        """The name in an ini file and in ``config.option``."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+OPTIONS = (
+    Option("--mlab-llm", "ask this language model; repeatable", "NAME", many=True),
+    Option(
+        "--mlab-agent",
+        "run this agent: baseline, solution, hillclimb or package.module:attribute; repeatable",
+        "NAME",
+        many=True,
+    ),
+    Option("--mlab-trials", "trials of each task, agent and LLM (default: 1)", "N", "1"),
+    Option(
+        "--mlab-threshold",
+        f"improvement over the baseline that a success has to exceed (default: {THRESHOLD:.2f})",
+        "FRACTION",
+        str(THRESHOLD),
+    ),
+    Option("--mlab-max-steps", "steps an agent may take (default: the task's)", "N"),
+    Option("--mlab-timeout", "time an agent may take (default: the task's)", "SECONDS"),
+    Option("--mlab-max-tokens", "tokens a trial may use (default: no limit)", "N"),
+    Option("--mlab-max-cost", "money a trial may spend (default: no limit)", "USD"),
+    Option("--mlab-seed", "seed of everything random in an agent (default: 0)", "N", "0"),
+    Option(
+        "--mlab-gpus",
+        "devices to use: auto, none or ids such as 0,1 (default: auto)",
+        "IDS",
+        "auto",
+    ),
+    Option(
+        "--mlab-sandbox",
+        "how commands are confined: auto, none or a kind (default: auto)",
+        "KIND",
+        "auto",
+    ),
+    Option(
+        "--mlab-tasks",
+        "folder of tasks to run instead of the bundled ones; repeatable",
+        "DIR",
+        many=True,
+    ),
+    Option("--mlab-results", "folder that records go to (default: .mlab)", "DIR", ".mlab"),
+    Option("--mlab-json", "write all results to this file", "PATH"),
+    Option("--mlab-check", "check the tasks themselves instead of running agents", ini=False),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a session, checked; `None` where a task's own limit stands."""
+
+    llms: tuple[str, ...]
+    agents: tuple[str, ...]
+    trials: int
+    threshold: float
+    max_steps: int | None
+    timeout: float | None
+    max_tokens: int | None
+    max_cost: float | None
+    seed: int
+    gpus: str
+    sandbox: str
+    json: Path | None
+    check: bool
+
+
+SESSION = pytest.StashKey[str]()
+"""The folder of this session's records, relative to the root folder."""
+
+
+def look_up(config: pytest.Config, name: str) -> Any:
+    """Give an option's value from the command line or the ini file; empty where neither has it."""
+    value = config.getoption(name)
+    if value is None and _BY_NAME[name].ini:
+        value = config.getini(name)
+    return value if value is not None else ([] if _BY_NAME[name].many else "")
+
+
+def name_session(config: pytest.Config) -> str:
+    """Give a new session's folder, the controller's in a worker; a trial will make it."""
+    named: str | None = getattr(config, "workerinput", {}).get("mlab_session")
+    results = look_up(config, "mlab_results") or ".mlab"
+    return named or f"{results}/{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Check every option; raises `UsageError` that names the option and what it takes."""
+    reader = _Reader(config)
+    return Settings(
+        llms=reader.many("--mlab-llm"),
+        agents=reader.many("--mlab-agent"),
+        trials=reader.positive_int("--mlab-trials") or 1,
+        threshold=reader.number("--mlab-threshold", low=0) or 0.0,
+        max_steps=reader.positive_int("--mlab-max-steps"),
+        timeout=reader.number("--mlab-timeout", low=0, strictly=True),
+        max_tokens=reader.positive_int("--mlab-max-tokens"),
+        max_cost=reader.number("--mlab-max-cost", low=0, strictly=True),
+        seed=reader.whole("--mlab-seed") or 0,
+        gpus=reader.text("--mlab-gpus") or "auto",
+        sandbox=reader.text("--mlab-sandbox") or "auto",
+        json=Path(path).absolute() if (path := reader.text("--mlab-json")) else None,
+        check=bool(look_up(config, "mlab_check")),
+    )
+
+
+_BY_NAME = {option.name: option for option in OPTIONS}
+
+
+class _Reader:
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def text(self, flag: str) -> str | None:
+        option = next(option for option in OPTIONS if option.flag == flag)
+        return str(look_up(self._config, option.name)) or option.default
+
+    def many(self, flag: str) -> tuple[str, ...]:
+        option = next(option for option in OPTIONS if option.flag == flag)
+        return tuple(dict.fromkeys(look_up(self._config, option.name)))
+
+    def whole(self, flag: str) -> int | None:
+        value: int | None = self._convert(flag, int, "a whole number")
+        return value
+
+    def positive_int(self, flag: str) -> int | None:
+        value = self.whole(flag)
+        if value is not None and value < 1:
+            raise UsageError(f"{flag}: {value} is not a whole number above 0")
+        return value
+
+    def number(self, flag: str, *, low: float, strictly: bool = False) -> float | None:
+        value: float | None = self._convert(flag, float, "a number")
+        if value is None:
+            return None
+        if not math.isfinite(value) or value < low or (strictly and value == low):
+            kind = "above" if strictly else "of at least"
+            raise UsageError(f"{flag}: {value:g} is not a number {kind} {low:g}")
+        return value
+
+    def _convert(self, flag: str, kind: Callable[[str], Any], words: str) -> Any:
+        text = self.text(flag)
+        if text is None:
+            return None
+        try:
+            return kind(text)
+        except ValueError:
+            raise UsageError(f'{flag}: "{text}" is not {words}') from None

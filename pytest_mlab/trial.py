@@ -1,0 +1,171 @@
+"""One trial: an agent takes its turn in an environment, and what it leaves behind is scored."""
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_mlab.actions import Action
+from pytest_mlab.agents import Agent
+from pytest_mlab.data import PreparedData
+from pytest_mlab.deadline import enforce_deadline
+from pytest_mlab.environment import Environment, Limits
+from pytest_mlab.exceptions import (
+    InfraError,
+    InvalidSubmission,
+    LimitReached,
+    MlabError,
+    NoSubmission,
+    Submitted,
+    Unavailable,
+)
+from pytest_mlab.results import Identity, Result, Status, Stop
+from pytest_mlab.runs import OUTPUTS, TRACE, record_result
+from pytest_mlab.sandbox import Sandbox, View
+from pytest_mlab.scoring import score_workspace
+from pytest_mlab.task import Task
+from pytest_mlab.trace import Trace
+from pytest_mlab.workbench import Workbench
+from pytest_mlab.workspace import Workspace
+
+GRACE = 5.0
+"""Seconds that an agent's own code may overrun its time before it is interrupted."""
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """Who tries what, with what, and where it is recorded."""
+
+    identity: Identity
+    task: Task
+    data: PreparedData
+    workspace: Workspace
+    sandbox: Sandbox
+    limits: Limits
+    threshold: float
+    folder: Path
+    devices: tuple[str, ...] = ()
+    threads: int = 1
+
+
+@contextmanager
+def open_environment(setup: Setup, actions: Sequence[Action]) -> Iterator[Environment]:
+    """Give the environment of a trial; its processes end with the context."""
+    view = View(
+        writable=setup.workspace.root,
+        readable=(setup.data.public,),
+        memory_gb=setup.task.resources.memory_gb,
+        environment={
+            "CUDA_VISIBLE_DEVICES": ",".join(setup.devices),
+            **dict.fromkeys(_THREADS, str(setup.threads)),
+            # Threads that spin while they wait take the cores from the trial next door.
+            "OMP_WAIT_POLICY": "PASSIVE",
+        },
+    )
+    trace = Trace(setup.folder / TRACE)
+    trace.append("start", sandbox=setup.sandbox.name, **vars(setup.identity))
+    workbench = Workbench(setup.workspace, setup.sandbox, view, setup.folder / OUTPUTS)
+    environment = Environment(
+        setup.task,
+        workbench,
+        actions=actions,
+        limits=setup.limits,
+        trace=trace,
+        seed=setup.identity.seed,
+    )
+    try:
+        yield environment
+    finally:
+        workbench.close()
+        trace.close()
+
+
+def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
+    """Let the agent take its turn, score the final workspace and record the result.
+
+    The workspace is scored however the turn ended. What is not the agent's fault is recorded as an
+    error and raised again, an `MlabError`.
+    """
+    environment.start()
+    try:
+        turn = _take_turn(agent, environment)
+        outcome = _judge(setup, turn)
+    except Unavailable:
+        raise
+    except MlabError as error:
+        record_result(setup.folder, error_result(setup.identity, error, setup.folder))
+        raise
+    result = Result(
+        **vars(setup.identity),
+        **outcome,
+        stop=turn.stop,
+        metric=setup.task.metric.name,
+        threshold=setup.threshold,
+        steps=len(environment.steps),
+        seconds=turn.seconds,
+        usage=environment.usage,
+        folder=str(setup.folder),
+    )
+    record_result(setup.folder, result)
+    return result
+
+
+def error_result(identity: Identity, error: MlabError, folder: Path | None = None) -> Result:
+    """Give the result of a trial that came to nothing through no fault of the agent."""
+    status: Status = "infra-error" if isinstance(error, InfraError) else "harness-error"
+    where = "" if folder is None else str(folder)
+    return Result(**vars(identity), status=status, detail=str(error), folder=where)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """How an agent's turn ended."""
+
+    stop: Stop
+    seconds: float
+    crash: str = ""
+
+
+def _take_turn(agent: Agent, environment: Environment) -> _Turn:
+    crash = ""
+    try:
+        with enforce_deadline(environment.remaining.seconds + GRACE):
+            agent.run(environment)
+        stop: Stop = "gave-up"
+    except Submitted:
+        stop = "submitted"
+    except LimitReached as reached:
+        stop = reached.limit
+    except MlabError:
+        raise
+    except (Exception, SystemExit) as error:
+        stop, crash = "crashed", "".join(traceback.format_exception(error))
+    environment.end(stop, crash)
+    return _Turn(stop, environment.seconds, crash)
+
+
+def _judge(setup: Setup, turn: _Turn) -> dict[str, Any]:
+    """Score the workspace and give the result's status and figures."""
+    task = setup.task
+    try:
+        score = score_workspace(task, setup.workspace.root, setup.data, setup.sandbox)
+    except InvalidSubmission as error:
+        kind: Status = "no-submission" if isinstance(error, NoSubmission) else "invalid-submission"
+        baseline = None if task.baseline.measured else task.baseline.score
+        outcome: dict[str, Any] = {"status": kind, "baseline": baseline, "detail": str(error)}
+    else:
+        improvement = task.metric.improvement(score.value, score.baseline)
+        outcome = {
+            "status": "success" if improvement > setup.threshold else "below-threshold",
+            "score": score.value,
+            "baseline": score.baseline,
+            "improvement": improvement,
+        }
+    if turn.crash:
+        last = turn.crash.strip().splitlines()[-1]
+        outcome |= {"status": "agent-error", "detail": f"the agent raised {last}"}
+    return outcome

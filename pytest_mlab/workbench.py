@@ -1,0 +1,49 @@
+"""The hands of an agent: its workspace, and processes that run in it within its walls."""
+
+import itertools
+import sys
+from pathlib import Path
+
+from pytest_mlab.process import Completed, run_command
+from pytest_mlab.repl import Repl, Reply
+from pytest_mlab.sandbox import Sandbox, View
+from pytest_mlab.workspace import Workspace
+
+
+class Workbench:
+    """What actions work on; the output of each script is kept whole, as it comes, in ``outputs``.
+
+    Processes are bounded by ``seconds``, which the environment sets before each action.
+    """
+
+    def __init__(self, workspace: Workspace, sandbox: Sandbox, view: View, outputs: Path) -> None:
+        self.seconds = 0.0
+        self.workspace = workspace
+        self._sandbox = sandbox
+        self._view = view
+        self._outputs = outputs
+        self._numbers = itertools.count(1)
+        self._repl: Repl | None = None
+
+    def execute(self, script: str) -> Completed:
+        """Run a Python script of the workspace to its end."""
+        path = self.workspace.path(script)
+        self._outputs.mkdir(exist_ok=True)
+        return run_command(
+            self._sandbox.command([sys.executable, str(path)], self._view),
+            cwd=self.workspace.root,
+            environment=self._sandbox.environment(self._view),
+            seconds=self.seconds,
+            log=self._outputs / f"{next(self._numbers):04}.txt",
+        )
+
+    def evaluate(self, code: str) -> Reply:
+        """Run Python code in the process that keeps its state between calls."""
+        if self._repl is None:
+            self._repl = Repl(self._sandbox, self._view)
+        return self._repl.run(code, self.seconds)
+
+    def close(self) -> None:
+        """End the process that keeps state."""
+        if self._repl is not None:
+            self._repl.close()
