@@ -1,17 +1,21 @@
 """The hooks that a ``conftest.py`` or a plugin may implement.
 
-Each has a default, which is an ordinary implementation in `pytest_mlab.plugin` that is tried last.
+The defaults are ordinary implementations in `pytest_mlab.session` that are tried last.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_mlab.actions import Action
-from pytest_mlab.agents import Agent
-from pytest_mlab.results import Result
-from pytest_mlab.task import Task
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_mlab.actions import Action
+    from pytest_mlab.agents import Agent
+    from pytest_mlab.results import Result
+    from pytest_mlab.task import Task
 
 
 @pytest.hookspec(firstresult=True)
