@@ -11,15 +11,15 @@ removes what was made for it. It imports nothing of pytest-mlab.
 import ctypes
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+Settings = dict[str, Any]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -49,36 +49,45 @@ def main() -> int:
     return _exit_code(os.waitstatus_to_exitcode(status))
 
 
-def run_sandlock(settings: dict[str, Any], argv: list[str], alive: int) -> int:
+def run_sandlock(settings: Settings, argv: list[str], alive: int) -> int:
     """Run a command confined, with folders for scratch files of its own.
 
     What it leaves behind, in whatever session, becomes a child of this process.
     """
-    sys.path.insert(0, settings["library"])
+    sys.path.append(settings["library"])
     import sandlock
 
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    with tempfile.TemporaryDirectory(prefix="mlab-", ignore_cleanup_errors=True) as name:
-        scratch = {"/tmp": f"{name}/tmp", "/dev/shm": f"{name}/shm"}
-        for folder in scratch.values():
-            Path(folder).mkdir()
+    own = settings["folder"]
+    folders = {"/tmp": f"{own}/tmp", "/dev/shm": f"{own}/shm"}
+    for folder in (own, *folders.values()):
+        Path(folder).mkdir(0o700)
 
-        def clean_up() -> None:
-            _kill_children()
-            shutil.rmtree(name, ignore_errors=True)
+    def clean_up() -> None:
+        from shutil import rmtree
 
-        _when_gone(alive, clean_up)
-        options = settings["options"]
-        options["fs_mount"] |= scratch
-        options["fs_readable"] += scratch
-        options["fs_writable"] += scratch
-        code: int = sandlock.Sandbox(chroot="/", **options).popen(argv).wait().exit_code
         _kill_children()
+        rmtree(own, ignore_errors=True)
+
+    _when_gone(alive, clean_up)
+    mounted = {path: folders[path] for path in settings["scratch"]}
+    scratch = "/tmp" if "/tmp" in mounted else folders["/tmp"]
+    os.environ |= {"HOME": scratch, "TMPDIR": scratch}
+    options = settings["options"]
+    options["fs_mount"] |= mounted
+    options["fs_readable"] += [scratch, *mounted]
+    options["fs_writable"] += [scratch, *mounted]
+    try:
+        code: int = sandlock.Sandbox(chroot="/", **options).popen(argv).wait().exit_code
+    finally:
+        clean_up()
     return code if code >= 0 else _KILLED
 
 
-def run_container(settings: dict[str, Any], argv: list[str], alive: int) -> int:
+def run_container(settings: Settings, argv: list[str], alive: int) -> int:
     """Run a container; killing the program that talks to its engine would leave it running."""
+    import subprocess
+
     process = subprocess.Popen(argv)
 
     def remove() -> None:
@@ -114,12 +123,9 @@ def _kill_children() -> None:
         if not pids:
             return
         for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-        for pid in pids:
-            try:
+            with suppress(ProcessLookupError, ChildProcessError):  # the library reaps some itself
+                os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-            except ChildProcessError:
-                continue  # the library has reaped it
 
 
 def _prctl(option: int, value: int) -> None:
@@ -127,7 +133,7 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-_KINDS: dict[str, Callable[[dict[str, Any], list[str], int], int]] = {
+_KINDS: dict[str, Callable[[Settings, list[str], int], int]] = {
     "sandlock": run_sandlock,
     "container": run_container,
 }

@@ -1,7 +1,9 @@
 """Landlock and seccomp, by the library sandlock: for machines without user namespaces."""
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ _READABLE_ONLINE = (
     *("/etc/resolv.conf", "/etc/services", "/etc/ssl"),
 )
 
+_SCRATCH = (Path("/tmp"), Path("/dev/shm"))
+
 _REMEDY = "it needs `pip install sandlock` and Linux 6.12 or newer with Landlock enabled"
 
 
@@ -41,7 +45,18 @@ class Sandlock:
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined."""
-        settings = {"library": self._library, "options": _options(view)}
+        # The library cannot start a program by an absolute link out of a folder put back.
+        scratch = [path for path in _SCRATCH if not _within([path], interpreter_paths())]
+        options = _options(view)
+        # Inside, these folders are others; what lies in the real ones is put back.
+        options["fs_mount"] = _within(scratch, [view.writable])
+        options["fs_mount_ro"] = _within(scratch, view.readable)
+        settings = {
+            "library": self._library,
+            "options": options,
+            "folder": f"{tempfile.gettempdir()}/mlab-{uuid.uuid4().hex}",
+            "scratch": [str(path) for path in scratch],
+        }
         return limit_command(supervise_command("sandlock", settings, argv), view, processes=False)
 
     def environment(self, view: View) -> dict[str, str]:
@@ -68,12 +83,9 @@ def _options(view: View) -> dict[str, Any]:
         "cwd": str(view.writable),
         "fs_readable": readable + [str(path) for path in view.readable],
         "fs_writable": [str(view.writable), "/dev/null"],
-        "fs_denied": [str(path) for path in hidden_paths(view)],
+        "fs_denied": [str(path) for path in _denied_paths(hidden_paths(view), view)],
         "max_processes": view.processes,
     }
-    # Inside, the folders for scratch files are others; what lies in the real ones is put back.
-    options["fs_mount"] = _own_paths([view.writable])
-    options["fs_mount_ro"] = _own_paths(view.readable)
     if view.network:
         options["fs_readable"] += [path for path in _READABLE_ONLINE if Path(path).exists()]
         options |= {"net_allow": ["tcp://*:*", "udp://*:*"], "net_allow_bind": ["*"]}
@@ -83,6 +95,14 @@ def _options(view: View) -> dict[str, Any]:
     return options
 
 
-def _own_paths(paths: Iterable[Path]) -> dict[str, str]:
-    scratch = {Path("/tmp"), Path("/dev/shm")}
-    return {str(path): str(path) for path in paths if scratch & set(path.parents)}
+def _within(folders: Iterable[Path], paths: Iterable[Path]) -> dict[str, str]:
+    return {str(path): str(path) for path in paths if {*folders} & {*path.parents}}
+
+
+def _denied_paths(paths: Iterable[Path], view: View) -> Iterator[Path]:
+    """Go into a hidden folder where something in it is to be seen: here, what is denied wins."""
+    for path in paths:
+        if any(path in shown.parents for shown in view.readable):
+            yield from _denied_paths(path.iterdir(), view)
+        elif path not in view.readable:
+            yield path
