@@ -57,39 +57,44 @@ def compare_speed(
     *,
     function: str,
     draw: Callable[[np.random.Generator], Sequence[Array]],
-    rounds: int = 5,
+    rounds: int = 7,
     rtol: float = 1e-6,
     atol: float = 1e-6,
 ) -> tuple[float, float]:
     """Time ``function`` of two Python files; give (candidate, reference) in seconds, lower better.
 
     Each round draws arguments anew (``draw`` gets a generator seeded by the operating system) and
-    calls the reference, then the candidate with them; the seconds are medians over the rounds.
-    Both have to return a floating-point array, the candidate's of the same shape and equal as
-    ``numpy.allclose`` has it. Raises `InvalidSubmission` where the candidate fails, hangs or is
-    wrong, `TaskError` where the reference does.
+    calls the reference, then the candidate with them. Both have to return a floating-point array,
+    the candidate's of the same shape and equal as ``numpy.allclose`` has it. Raises
+    `InvalidSubmission` where the candidate fails, hangs or is wrong, `TaskError` where the
+    reference does.
+
+    The reference's seconds are their median, the candidate's that median times the median of the
+    rounds' ratios. Other work on the machine comes and goes, but slows both halves of a round: on
+    two busy cores the ratios' median varies by 2 % where the ratio of two medians varies by 5 to 8.
     """
     theirs = _Code(candidate.name, candidate.read_bytes(), function)
     ours = _Code(reference.name, reference.read_bytes(), function)
-    candidate_seconds, reference_seconds = [], []
+    reference_seconds, ratios = [], []
     for number in range(1, rounds + 1):
         arguments = _pack(draw(np.random.default_rng()))
         try:
-            answer, seconds = ours.call(arguments, REFERENCE_SECONDS, most_bytes=None)
+            answer, seconds = ours.call(arguments, REFERENCE_SECONDS)
             expected = _read_reference(answer)
         except _CallFailed as error:
             raise TaskError(f"{reference}: the reference's {function}() {error}") from None
         reference_seconds.append(seconds)
         try:
-            limit = max(SLOWEST * seconds, 1.0)
-            answer, seconds = theirs.call(arguments, limit, most_bytes=2 * len(answer) + 4096)
+            limit, most_bytes = max(SLOWEST * seconds, 1.0), 2 * len(answer) + 4096
+            answer, seconds = theirs.call(arguments, limit, most_bytes)
             _check_output(answer, expected, rtol, atol)
         except _CallFailed as error:
             raise InvalidSubmission(
                 f"{candidate.name}: {function}() {error} [round {number} of {rounds}]"
             ) from None
-        candidate_seconds.append(seconds)
-    return statistics.median(candidate_seconds), statistics.median(reference_seconds)
+        ratios.append(seconds / reference_seconds[-1])
+    typical = statistics.median(reference_seconds)
+    return typical * statistics.median(ratios), typical
 
 
 class _CallFailed(Exception):
@@ -105,7 +110,7 @@ class _Code:
     function: str
 
     def call(
-        self, arguments: bytes, limit: float, *, most_bytes: int | None
+        self, arguments: bytes, limit: float, most_bytes: int | None = None
     ) -> tuple[bytes, float]:
         """Call the function in a fresh process; give its output as .npy bytes, and the seconds."""
         with contextlib.ExitStack() as stack:
