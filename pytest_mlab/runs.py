@@ -2,6 +2,7 @@
 
 .mlab/20261121-093000-5f2a/                  a session
     plan.json                                which trials it was going to run
+    results.json                             what came of them all, written at the end
     digits-hillclimb-trial1-0c9a3e/          a trial
         identity.json                        which trial this is, written before it starts
         workspace/                           the agent's files, as it left them
@@ -21,6 +22,7 @@ from pytest_mlab.files import write_atomically
 from pytest_mlab.results import Identity, Result
 
 PLAN = "plan.json"
+RESULTS = "results.json"
 IDENTITY = "identity.json"
 RESULT = "result.json"
 TRACE = "trace.jsonl"

@@ -46,8 +46,9 @@ def start(config: pytest.Config) -> None:
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices
     if not _is_worker(config):
-        plan = partial(runs.read_plan, session_folder(config))
-        collector = ResultCollector(config, plan, settings.json)
+        folder = session_folder(config)
+        plan = partial(runs.read_plan, folder)
+        collector = ResultCollector(config, plan, folder / runs.RESULTS, settings.json)
         config.pluginmanager.register(collector, "pytest_mlab.results")
 
 

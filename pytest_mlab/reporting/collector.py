@@ -23,13 +23,15 @@ class ResultCollector:
     A report carries its trial's result as JSON in ``report.mlab_result``, which travels from
     xdist's workers. ``plan`` gives the trials that the session is going to run, by their node ids,
     and is asked after collection: a trial whose worker crashed is found there, and counts as a
-    harness error. Raises `UsageError` where no document can be written to ``json_path``.
+    harness error. At the end all results are written to ``records``, the session's own file, and
+    to ``json_path`` where one is given. Raises `UsageError` where that cannot be written to.
     """
 
     def __init__(
         self,
         config: pytest.Config,
         plan: Callable[[], Mapping[str, Identity]],
+        records: Path,
         json_path: Path | None = None,
     ) -> None:
         if json_path is not None:
@@ -39,6 +41,7 @@ class ResultCollector:
         self._config = config
         self._plan = plan
         self._planned: Mapping[str, Identity] = {}
+        self._records = records
         self._json_path = json_path
         self._json_error: OSError | None = None
         self._finished: set[str] = set()
@@ -94,16 +97,18 @@ class ResultCollector:
         if self._config.option.collectonly:
             return
         summary, not_run = self.summarise(), self.not_run
-        if summary.rows or not_run:
-            JUnitFile(self._config).describe_suite(summary, len(not_run))
-        # also where there are none: those of an earlier session would be taken for this one's
-        if self._json_path is not None:
-            document = make_document(self.results, self.skips, not_run, summary)
-            try:
+        name = self._records.parent.name
+        document = make_document(name, self.results, self.skips, not_run, summary)
+        try:
+            if summary.rows or not_run:
+                JUnitFile(self._config).describe_suite(summary, len(not_run))
+                write_document(self._records, document)
+            # also where there are none: an earlier session's would be taken for this one's
+            if self._json_path is not None:
                 write_document(self._json_path, document)
-            except OSError as error:
-                self._json_error = error
-                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        except OSError as error:
+            self._json_error = error
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -126,8 +131,8 @@ class ResultCollector:
             terminalreporter.write_line(line, bold=True)
         if self._json_error is not None:
             terminalreporter.write_line(f"results not written: {self._json_error}", red=True)
-        elif self._json_path is not None:
-            terminalreporter.write_line(f"results: {self._show(self._json_path)}")
+        else:
+            terminalreporter.write_line(f"results: {self._show(self._json_path or self._records)}")
 
     @property
     def _shows_live_lines(self) -> bool:

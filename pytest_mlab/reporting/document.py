@@ -17,6 +17,7 @@ from pytest_mlab.statistics import CONFIDENCE
 
 
 def make_document(
+    session: str,
     results: Sequence[Result],
     skips: Sequence[Skip],
     not_run: Sequence[str],
@@ -25,6 +26,7 @@ def make_document(
     """Give the document as JSON values: every result in order of arrival, then the figures."""
     return {
         "schema": SCHEMA,
+        "session": session,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
             "pytest-mlab": metadata.version("pytest-mlab"),

@@ -26,7 +26,7 @@ VALIDATOR = jsonschema.Draft202012Validator(
 
 def document(trials: list[Result], skips: list[Skip] | None = None) -> dict[str, Any]:
     skips = skips or []
-    return make_document(trials, skips, ["tasks/a"], summarise(trials, skips))
+    return make_document("20261121", trials, skips, ["tasks/a"], summarise(trials, skips))
 
 
 def test_the_schema_is_a_schema() -> None:

@@ -28,7 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         plan = functools.partial(read_plan, config.rootpath)
-        collector = ResultCollector(config, plan, config.getoption("--mlab-json"))
+        records = config.rootpath / "records" / "results.json"
+        collector = ResultCollector(config, plan, records, config.getoption("--mlab-json"))
         config.pluginmanager.register(collector)
 
 
