@@ -62,7 +62,8 @@ def connect(spec: Spec, *, task: str = "", agent: str = "", trial: int = 0) -> L
     if spec.local:
         from pytest_mlab.llm.local import serve
 
-        spec = dataclasses.replace(spec, base_url=serve())
+        chat = spec.protocol == "openai-chat"
+        spec = dataclasses.replace(spec, base_url=serve() + ("/v1" if chat else ""))
     if spec.protocol == "anthropic-messages":
         from pytest_mlab.llm.anthropic_messages import AnthropicMessages
 

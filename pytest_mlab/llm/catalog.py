@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from pytest_mlab.llm.errors import LLMUsageError, MissingKey, UnknownLLM
-from pytest_mlab.llm.traits import PLAIN, Traits, traits_of
+from pytest_mlab.llm.traits import LOCAL, PLAIN, Traits, traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +48,8 @@ class Spec:
     ``name`` is what the user typed, ``model`` what the provider calls it. ``base_url`` None is the
     SDK's own default. ``key_variable`` names the environment variable of the key, None where none
     is needed; the key itself is never here. ``provider`` is the id under which `genai-prices` lists
-    the prices, empty where they are not known; ``free`` marks what costs nothing. ``grammar`` says
-    that the server takes GBNF grammars. ``own`` makes the LLM of the protocol ``own``.
+    the prices, empty where they are not known; ``free`` marks what costs nothing. ``local`` marks
+    the model that this project serves itself. ``own`` makes the LLM of the protocol ``own``.
     """
 
     name: str
@@ -60,7 +60,6 @@ class Spec:
     key_required: bool = True
     provider: str = ""
     free: bool = False
-    grammar: bool = False
     local: bool = False
     traits: Traits = field(default=PLAIN)
     note: str = ""
@@ -110,8 +109,8 @@ def _special(name: str) -> Spec | None:
             model="SmolLM2-135M-Instruct",
             protocol="openai-chat" if name == "local" else "anthropic-messages",
             free=True,
-            grammar=True,
             local=True,
+            traits=LOCAL,
         )
     kind, colon, folder = name.partition(":")
     if kind == "replay" and colon and folder:

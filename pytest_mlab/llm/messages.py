@@ -83,10 +83,12 @@ class Request:
 
     ``temperature`` and ``stop`` are hints: they are sent only to models that take them.
     ``max_tokens`` bounds what the model writes, its reasoning included. ``json_schema`` makes the
-    text of the answer JSON of that schema. ``grammar`` (GBNF) constrains the answer of local models
-    and is passed over by all others, so that an agent may always give it. ``tool_choice`` says
-    whether the model must call a tool. ``seconds`` is how long the answer may take in all, retries
-    included; the harness lowers it to what remains of the trial.
+    text of the answer JSON of that schema. ``form`` is a hint for models too small to keep to the
+    instructions: the schema of a JSON object whose properties are the entries of the answer. Only
+    `local` is held to it, and its answer is written out as ``Name: value``, an entry a line (values
+    that are no strings as JSON), so that an agent which reads such entries may always give it.
+    ``tool_choice`` says whether the model must call a tool. ``seconds`` is how long the answer may
+    take in all, retries included; the harness lowers it to what remains of the trial.
     """
 
     messages: tuple[Message, ...]
@@ -97,7 +99,7 @@ class Request:
     temperature: float | None = None
     max_tokens: int = 2000
     json_schema: Mapping[str, Any] | None = None
-    grammar: str = ""
+    form: Mapping[str, Any] | None = None
     seconds: float | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -72,6 +72,9 @@ class Meter:
         try:
             answer = llm.complete(request)
             self.usage += answer.usage
+        except ConnectionLost as error:
+            answer = LimitReached("time") if self.seconds() <= 0 else error
+            raise answer from None
         except BaseException as error:
             answer = error
             raise

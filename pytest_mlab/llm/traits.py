@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-
 THINKING_TOKENS = 16_000
 """Room to think in, on top of ``max_tokens``: without it such a model may never come to answer."""
 
@@ -13,20 +12,24 @@ class Traits:
     """What may be sent to a model.
 
     ``thinks``: it reasons before it answers unless told otherwise, and that counts against the
-    output limit. ``temperature``, ``stop``, ``forced_tools``: it takes these parameters.
+    output limit. ``longest``: the most tokens it is let write. ``temperature``, ``stop``,
+    ``forced_tools``: it takes these parameters.
     """
 
     thinks: bool = False
+    longest: int | None = None
     temperature: bool = True
     stop: bool = True
     forced_tools: bool = True
 
     def output_limit(self, max_tokens: int) -> int:
         """Give the limit to send for an answer of ``max_tokens``."""
-        return max_tokens + THINKING_TOKENS * self.thinks
+        limit = max_tokens + THINKING_TOKENS * self.thinks
+        return limit if self.longest is None else min(limit, self.longest)
 
 
 PLAIN = Traits()
+LOCAL = Traits(longest=512)  # 10 to 20 s; what is longer has lost its thread
 
 # o1, o3, o4-mini, gpt-5, gpt-5.4-mini, gpt-6-sol, codex-mini: 400 for any temperature but 1, and
 # for stop. Their -chat variants are ordinary models.
