@@ -1,19 +1,15 @@
 """What tokens cost, by the price lists that `genai-prices` ships."""
 
-import functools
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pytest_mlab.llm.catalog import Spec
+from pytest_mlab.llm.catalog import Spec
 
 
-def has_price(spec: "Spec") -> bool:
+def has_price(spec: Spec) -> bool:
     """Say whether the cost of this LLM's calls is known, a free one's included."""
-    return spec.free or _price(spec.provider, spec.base_url, spec.model) is not None
+    return spec.free or _price(spec, 0, 0, 0, 0) is not None
 
 
 def cost_of(
-    spec: "Spec",
+    spec: Spec,
     *,
     input_tokens: int,
     output_tokens: int,
@@ -26,32 +22,28 @@ def cost_of(
     (``cached_tokens``) and what was written to it (``written_tokens``) are parts of it, each at a
     price of its own.
     """
-    model = None if spec.free else _price(spec.provider, spec.base_url, spec.model)
-    if model is None:
+    if spec.free:
         return 0.0
-    from genai_prices import Usage
+    return _price(spec, input_tokens, output_tokens, cached_tokens, written_tokens) or 0.0
+
+
+def _price(spec: Spec, read: int, written: int, cached: int, kept: int) -> float | None:
+    """Look the model up by its provider, or else by its address; None where it is not listed."""
+    if not spec.provider and not spec.base_url:
+        return None
+    from genai_prices import Usage, calc_price
 
     usage = Usage(
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cache_read_tokens=cached_tokens,
-        cache_write_tokens=written_tokens,
+        input_tokens=read,
+        output_tokens=written,
+        cache_read_tokens=cached,
+        cache_write_tokens=kept,
     )
-    info, provider = model
-    return float(info.calc_price(usage, provider).total_price)
-
-
-@functools.cache
-def _price(provider: str, base_url: str | None, model: str) -> Any:
-    """Find the model in the price lists: by provider where it is known, else by address."""
-    if not provider and not base_url:
-        return None
-    from genai_prices.data_snapshot import get_snapshot
-
     try:
-        found, info = get_snapshot().find_provider_model(
-            model, None, provider or None, None if provider else base_url
-        )
+        if spec.provider:
+            price = calc_price(usage, spec.model, provider_id=spec.provider)
+        else:
+            price = calc_price(usage, spec.model, provider_api_url=spec.base_url)
     except LookupError:
         return None
-    return info, found
+    return float(price.total_price)

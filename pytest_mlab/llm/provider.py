@@ -113,6 +113,8 @@ def translate(spec: Spec, error: Exception) -> Exception:
     message = f"{spec.name}: {scrub(str(error))}"
     if isinstance(status, int) and status >= 400:
         return _of_status(spec, status, error, message)
+    if isinstance(error, UnicodeEncodeError):
+        return errors.RequestError(f"The prompt holds what cannot be sent as text: {error}")
     kind = type(error).__name__
     if kind in {"APIConnectionError", "APITimeoutError", "Late"}:
         cause = scrub(f" ({error.__cause__})") if error.__cause__ else ""

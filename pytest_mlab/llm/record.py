@@ -38,7 +38,8 @@ class Record:
 
     def _append(self, line: dict[str, Any]) -> None:
         text = scrub(json.dumps(line, ensure_ascii=False))
-        with self.path.open("a", encoding="utf-8") as file:
+        # A broken file that an agent read may hold lone surrogates: JSON has an escape for them.
+        with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text + "\n")
 
 
