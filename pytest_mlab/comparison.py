@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import Literal
 
+from pytest_mlab.exceptions import UsageError
 from pytest_mlab.statistics import CONFIDENCE, Interval, wilson_interval
 
 Counts = tuple[int, int]
@@ -46,11 +47,11 @@ class Comparison:
 def compare(before: Mapping[str, Counts], after: Mapping[str, Counts]) -> Comparison:
     """Compare two sets of trials, given as successes and trials by task.
 
-    ValueError where they have no task in common.
+    `UsageError` where they have no task in common.
     """
     names = sorted(before.keys() & after.keys())
     if not names:
-        raise ValueError("the two sets have no task in common")
+        raise UsageError("the two sets have no task in common")
     pairs = [(before[name], after[name]) for name in names]
     p_values = [exact_test([pair]) for pair in pairs]
     tasks = [

@@ -142,4 +142,5 @@ def format_improvement(improvement: float | None) -> str:
     """Give an improvement as a signed percentage, a dash where there is none."""
     if improvement is None or not math.isfinite(improvement):
         return "–"
-    return f"{improvement:+.1%}".replace("%", " %")
+    rounded = round(improvement, 3) or 0.0  # never "-0.0 %"
+    return f"{rounded:+.1%}".replace("%", " %")

@@ -12,6 +12,9 @@ CONFIDENCE = 0.95
 
 Interval = tuple[float, float]
 
+CHUNK = 2**20
+"""How many values are drawn at a time, which bounds the memory that resampling takes."""
+
 
 def wilson_interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
     """Give Wilson's score interval of a rate, in [0, 1]; (0, 1) where there are no trials.
@@ -65,13 +68,17 @@ def bootstrap_interval(
     mean, error = float(data.mean()), float(data.std(ddof=1)) / math.sqrt(data.size)
     if error == 0 or math.ulp(mean) > error:
         return mean, mean
-    drawn = np.random.default_rng(seed).choice(data, size=(resamples, data.size))
-    shift = drawn.mean(axis=1) - mean
-    errors = drawn.std(axis=1, ddof=1) / math.sqrt(data.size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pivots = np.where(shift == 0, 0, shift / errors)
+    generator = np.random.default_rng(seed)
+    rows = max(CHUNK // data.size, 1)
+    pivots = []
+    for start in range(0, resamples, rows):
+        drawn = generator.choice(data, size=(min(rows, resamples - start), data.size))
+        shift = drawn.mean(axis=1) - mean
+        errors = drawn.std(axis=1, ddof=1) / math.sqrt(data.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pivots.append(np.where(shift == 0, 0, shift / errors))
     tails = (1 - confidence) / 2, (1 + confidence) / 2
-    low, high = np.quantile(pivots, tails, method="inverted_cdf")
+    low, high = np.quantile(np.concatenate(pivots), tails, method="inverted_cdf")
     return mean - float(high) * error, mean - float(low) * error
 
 

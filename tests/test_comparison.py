@@ -23,6 +23,7 @@ from pytest_mlab.comparison import (
     smallest_drop,
     trials_needed,
 )
+from pytest_mlab.exceptions import UsageError
 
 Pair = tuple[Counts, Counts]
 ALTERNATIVES: list[Alternative] = ["two-sided", "less", "greater"]
@@ -152,7 +153,7 @@ def test_sets_are_paired_by_task() -> None:
 
 
 def test_sets_without_a_common_task_are_refused() -> None:
-    with pytest.raises(ValueError, match="no task in common"):
+    with pytest.raises(UsageError, match="no task in common"):
         compare({"digits": (0, 8)}, {"wine": (1, 8)})
 
 

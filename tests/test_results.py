@@ -76,7 +76,14 @@ def test_the_summary_of_an_invalid_submission_says_why() -> None:
 
 @pytest.mark.parametrize(
     ("improvement", "text"),
-    [(0.131, "+13.1 %"), (-0.5, "-50.0 %"), (0.0, "+0.0 %"), (None, "–"), (math.nan, "–")],
+    [
+        (0.131, "+13.1 %"),
+        (-0.5, "-50.0 %"),
+        (0.0, "+0.0 %"),
+        (-0.0004, "+0.0 %"),
+        (None, "–"),
+        (math.nan, "–"),
+    ],
 )
 def test_an_improvement_is_a_signed_percentage(improvement: float | None, text: str) -> None:
     assert format_improvement(improvement) == text

@@ -30,7 +30,8 @@ def make_result(
     """Make a result with figures that suit its status, unless told otherwise."""
     if improvement is None:
         improvement = {"success": 0.13, "below-threshold": 0.02}.get(status)
-    values = vars(make_identity()) | {
+    identity = make_identity(changes.get("task", "digits"), changes.get("trial", 0))
+    values = vars(identity) | {
         "status": status,
         "stop": "submitted",
         "metric": "accuracy",

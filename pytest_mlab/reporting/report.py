@@ -1,0 +1,232 @@
+"""The tables of a report: what was tried, how often it worked, and whether it got better."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from pytest_mlab.comparison import Comparison, Counts, compare
+from pytest_mlab.exceptions import UsageError
+from pytest_mlab.reporting.formats import (
+    NOTHING,
+    format_interval,
+    format_number,
+    format_percent,
+    format_rate,
+    format_seconds,
+)
+from pytest_mlab.reporting.reading import Session
+from pytest_mlab.reporting.summary import Row, Summary, summarise
+from pytest_mlab.results import STATUSES, Result, format_improvement
+from pytest_mlab.statistics import average_rate, bootstrap_interval
+
+AVERAGE = "average of tasks"
+
+RATES = (
+    "Successes/trials, and the rate with its 95 % interval (Wilson). The average gives each task "
+    "the same weight, and its interval takes these tasks for a sample of others."
+)
+IMPROVEMENTS = (
+    "Over the baseline, of valid trials only, with its 95 % interval (bootstrap-t) and how many "
+    "they are (n); no interval or an infinite end means that they are too few to tell."
+)
+COMPARED = (
+    "Exact conditional test (Fisher's, stratified by task), two-sided; the p-values of single "
+    "tasks are corrected for their number (Holm). The difference is in points of per cent, its "
+    "95 % interval is for these tasks."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells to show, the first column being names; ``notes`` say how to read them."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def make_report(sessions: Sequence[Session], against: Sequence[Session] = ()) -> list[Table]:
+    """Make the tables of some sessions; with others to compare them against, that table first."""
+    results = [result for session in sessions for result in session.results]
+    skips = [skip for session in sessions for skip in session.skips]
+    summary = summarise(results, skips)
+    tables = [
+        _success_table(summary, _cautions(sessions, results)),
+        _improvement_table(summary, results),
+        _status_table(summary),
+        _cost_table(summary),
+    ]
+    if against:
+        before = [result for session in against for result in session.results]
+        tables[:0] = _comparison_tables(summarise(before), summary)
+    return tables
+
+
+def _success_table(summary: Summary, notes: Iterable[str]) -> Table:
+    def cell(row: Row) -> str:
+        return f"{row.tally.successes}/{row.tally.trials} {format_rate(row.tally)}"
+
+    table = _by_task("Success rate", summary, cell)
+    rows = list(table.rows)
+    if len(rows) > 1:
+        rows.append((AVERAGE, *(_average(summary, subject) for subject in summary.subjects)))
+    return Table(table.title, table.columns, tuple(rows), (RATES, *notes))
+
+
+def _average(summary: Summary, subject: Row) -> str:
+    rows = summary.rows_of(subject)
+    counts = [_counts(row) for row in rows if row.task is not None]
+    if not counts:
+        return NOTHING
+    rate, interval = average_rate(counts)
+    return f"{format_percent(rate)} {format_interval(interval)}"
+
+
+def _improvement_table(summary: Summary, results: Sequence[Result]) -> Table:
+    improvements: dict[tuple[str, str | None, str | None], list[float]] = {}
+    for result in results:
+        if result.improvement is not None:
+            key = result.agent, result.llm, result.task
+            improvements.setdefault(key, []).append(result.improvement)
+
+    def cell(row: Row) -> str:
+        values = improvements.get((row.agent, row.llm, row.task), [])
+        if not values:
+            return NOTHING
+        interval = bootstrap_interval(values)
+        parts = [format_improvement(fmean(values)), f"n={len(values)}"]
+        if any(map(math.isfinite, interval)):
+            parts.insert(1, format_interval(interval, "+.0f"))
+        return " ".join(parts)
+
+    table = _by_task("Mean improvement", summary, cell)
+    return Table(table.title, table.columns, table.rows, (IMPROVEMENTS,))
+
+
+def _status_table(summary: Summary) -> Table:
+    rows = [
+        (row.subject, *(str(row.tally.statuses[status]) for status in STATUSES))
+        for row in summary.subjects
+    ]
+    return Table("What became of the trials", ("agent", *STATUSES), tuple(rows))
+
+
+def _cost_table(summary: Summary) -> Table:
+    rows = [
+        (
+            row.subject,
+            format_number(row.tally.mean_steps, ".1f"),
+            format_seconds(row.tally.mean_seconds),
+            f"{row.tally.usage.tokens:,}",
+            f"{row.tally.usage.cost_usd:.2f}",
+        )
+        for row in summary.subjects
+    ]
+    columns = ("agent", "steps/trial", "time/trial", "tokens", "USD")
+    return Table("What it took", columns, tuple(rows))
+
+
+def _comparison_tables(before: Summary, after: Summary) -> Iterator[Table]:
+    pairs = _pair_subjects(before, after)
+    for first, second in pairs:
+        comparison = compare(_counts_by_task(before, first), _counts_by_task(after, second))
+        rows = [
+            (
+                task.task,
+                _show_counts(task.before),
+                _show_counts(task.after),
+                _show_difference(_rate(task.after) - _rate(task.before)),
+                _show_p(task.adjusted),
+            )
+            for task in comparison.tasks
+        ]
+        difference = _show_difference(comparison.difference)
+        interval = format_interval(comparison.interval, "+.0f")
+        rows.append((AVERAGE, "", "", f"{difference} {interval}", _show_p(comparison.p_value)))
+        yield Table(
+            f"{second.subject} against {first.subject}",
+            ("task", "before", "after", "difference", "p"),
+            tuple(rows),
+            (COMPARED, *_unpaired(comparison)),
+        )
+
+
+def _pair_subjects(before: Summary, after: Summary) -> list[tuple[Row, Row]]:
+    if len(before.subjects) == len(after.subjects) == 1:
+        return [(before.subjects[0], after.subjects[0])]
+    firsts = {row.subject: row for row in before.subjects}
+    pairs = [(firsts[row.subject], row) for row in after.subjects if row.subject in firsts]
+    if not pairs:
+        raise UsageError("the results to compare have no agent and LLM in common")
+    return pairs
+
+
+def _unpaired(comparison: Comparison) -> list[str]:
+    names = ", ".join(comparison.unpaired)
+    return [f"Only in one of the two, and left out: {names}."] if names else []
+
+
+def _cautions(sessions: Sequence[Session], results: Sequence[Result]) -> list[str]:
+    cautions = []
+    skipped = sum(len(session.skips) for session in sessions)
+    unfinished = sum(session.unfinished for session in sessions)
+    if skipped:
+        cautions.append(f"{skipped} trials were skipped and are not counted.")
+    if unfinished:
+        cautions.append(
+            f"{unfinished} planned trials have no result (not run, or cut short) and are not "
+            "counted."
+        )
+    return cautions + _mixtures(results)
+
+
+def _mixtures(results: Iterable[Result]) -> list[str]:
+    digests: dict[str, set[str]] = {}
+    thresholds = set()
+    for result in results:
+        digests.setdefault(result.task, set()).add(result.task_digest)
+        thresholds.add(result.threshold)
+    mixed = ", ".join(sorted(task for task, found in digests.items() if len(found) > 1))
+    cautions = [f"Caution: trials on different versions of a task: {mixed}."] if mixed else []
+    if len(thresholds) > 1:
+        shown = ", ".join(f"{threshold:.0%}" for threshold in sorted(thresholds))
+        cautions.append(f"Caution: success was judged by different thresholds: {shown}.")
+    return cautions
+
+
+def _by_task(title: str, summary: Summary, cell: Callable[[Row], str]) -> Table:
+    subjects = [subject for subject in summary.subjects if subject.tally.trials]
+    cells = {(row.task, row.agent, row.llm): cell(row) for row in summary.rows if row.tally.trials}
+    tasks = sorted({row.task or "" for row in summary.rows if row.tally.trials})
+    rows = [
+        (task, *(cells.get((task, each.agent, each.llm), NOTHING) for each in subjects))
+        for task in tasks
+    ]
+    return Table(title, ("task", *(each.subject for each in subjects)), tuple(rows))
+
+
+def _counts_by_task(summary: Summary, subject: Row) -> dict[str, Counts]:
+    return {row.task: _counts(row) for row in summary.rows_of(subject) if row.task is not None}
+
+
+def _counts(row: Row) -> Counts:
+    return row.tally.successes, row.tally.trials
+
+
+def _rate(counts: Counts) -> float:
+    successes, trials = counts
+    return successes / trials
+
+
+def _show_counts(counts: Counts) -> str:
+    return "{}/{}".format(*counts)
+
+
+def _show_difference(difference: float) -> str:
+    return f"{difference * 100:+.0f}"
+
+
+def _show_p(p_value: float) -> str:
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"

@@ -1,0 +1,58 @@
+"""Tables as text and as Markdown; nothing in a name is taken for Markdown."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from pytest_mlab.reporting.rendering import render_markdown, render_text
+from pytest_mlab.reporting.report import Table
+
+TABLE = Table(
+    "Success rate",
+    ("task", "hillclimb", "research · gpt-4"),
+    (("digits", "3/8 38 % [14, 69]", "–"), ("wine", "0/8 0 % [0, 32]", "1/1 100 % [21, 100]")),
+    ("How to read it.",),
+)
+
+
+def test_text_is_aligned() -> None:
+    assert render_text([TABLE]).splitlines() == [
+        "Success rate",
+        "============",
+        "task            hillclimb     research · gpt-4",
+        "digits  3/8 38 % [14, 69]                    –",
+        "wine      0/8 0 % [0, 32]  1/1 100 % [21, 100]",
+        "How to read it.",
+    ]
+
+
+def test_markdown_is_a_table() -> None:
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(render_markdown([TABLE]))
+
+    assert "<h3>Success rate</h3>" in html
+    assert html.count("<tr>") == 3
+    assert '<td style="text-align:right">3/8 38 % [14, 69]</td>' in html
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1))
+def test_a_name_is_never_taken_for_markdown(name: str) -> None:
+    table = Table("Rates", ("task", "agent"), ((f"x{name}", "1/1"),))
+
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(render_markdown([table]))
+
+    (cell,) = [token for token in tokens if token.content.startswith("x")]
+    children = cell.children or []
+    assert {child.type for child in children} <= {"text", "text_special"}
+    assert "".join(child.content for child in children) == f"x{name}"
+
+
+def test_markup_in_a_name_is_shown_as_it_is() -> None:
+    name = "<img src=x onerror=alert(1)> ![](http://x/y.png) | a *b* `c`\n# d"
+
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(
+        render_markdown([Table("T", ("task",), ((name,),))])
+    )
+
+    assert "<img" not in html
+    assert html.count("<h") == 1
+    assert html.count("<td") == 1
