@@ -177,7 +177,8 @@ class ResultCollector:
             # path of a test; a line ended here would leave a blank one
             reporter.currentfspath = -2
         else:
-            writer.line()
+            done = len(self.results) + len(self.skips)
+            reporter.write_line(f" [{done}/{len(self.planned)}]", cyan=True)
 
     def _show(self, path: Path) -> Path:
         folder = self._config.invocation_params.dir
