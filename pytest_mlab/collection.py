@@ -11,17 +11,13 @@ from typing import Any, TypeVar
 import pytest
 
 from pytest_mlab import benchmark, checks
-from pytest_mlab.agents import DEFAULT as DEFAULT_AGENT
-from pytest_mlab.agents import asks_llm
 from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, is_task
 from pytest_mlab.exceptions import TaskError, UsageError
 from pytest_mlab.results import Identity
-from pytest_mlab.settings import Settings
+from pytest_mlab.subjects import SETTINGS, list_subjects
 from pytest_mlab.task import Task, load_task
 
 Node = TypeVar("Node", bound=pytest.Collector)
-
-SETTINGS = pytest.StashKey[Settings]()
 
 TRIAL_FIXTURES = frozenset({"mlab_run", "mlab_environment", "mlab_agent", "mlab_llm"})
 """A test that uses one of these is run once for every trial, not once for every task."""
@@ -95,17 +91,6 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("mlab_trial", trials, ids=[trial.id for trial in trials])
     else:
         metafunc.parametrize("mlab_task", tasks, ids=[task.name for task in tasks])
-
-
-def list_subjects(config: pytest.Config) -> list[tuple[str, str | None]]:
-    """Give who tries: each agent with each LLM, or alone where it asks none."""
-    settings = config.stash[SETTINGS]
-    subjects: list[tuple[str, str | None]] = []
-    for name in settings.agents or (DEFAULT_AGENT,):
-        agent = config.hook.pytest_mlab_make_agent(config=config, name=name)
-        llms: Sequence[str | None] = settings.llms if asks_llm(agent) else ()
-        subjects += [(name, llm) for llm in llms or (None,)]
-    return subjects
 
 
 def list_trials(tasks: Iterable[Task], config: pytest.Config) -> Iterator[TrialSpec]:

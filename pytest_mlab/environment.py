@@ -1,12 +1,15 @@
 """What an agent sees: the problem, the actions, what remains to it; every step is recorded."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_mlab.actions import Action
-from pytest_mlab.exceptions import ActionError, LimitReached, Submitted
+from pytest_mlab.exceptions import ActionError, AgentStop, LimitReached, Submitted
+from pytest_mlab.llm import LLM
+from pytest_mlab.models import Models
 from pytest_mlab.results import Stop, Usage
 from pytest_mlab.task import Task
 from pytest_mlab.trace import Trace
@@ -23,11 +26,12 @@ class Observation:
 
 @dataclass(frozen=True)
 class Step:
-    """One action and its observation."""
+    """One action and its observation; ``usage`` is of all LLM calls since the step before."""
 
     action: str
     arguments: dict[str, Any]
     observation: Observation
+    usage: Usage = dataclasses.field(default_factory=Usage)
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,13 @@ class Environment:
         actions: Sequence[Action],
         limits: Limits,
         trace: Trace,
+        models: Models | None = None,
         seed: int = 0,
     ) -> None:
         self.task = task
         self.actions = tuple(actions)
         self.seed = seed
-        self.usage = Usage()
+        self._models = models
         self._steps: list[Step] = []
         self._charged = 0
         self._workbench = workbench
@@ -78,6 +83,9 @@ class Environment:
         self._trace = trace
         self._start: float | None = None
         self._end: float | None = None
+        self._told = Usage()
+        if models is not None:
+            models.meter.seconds = lambda: self.remaining.seconds
 
     def start(self) -> None:
         """Start the clock; called by the trial, just before the agent's turn."""
@@ -86,7 +94,8 @@ class Environment:
     def end(self, stop: Stop, crash: str = "") -> None:
         """Stop the clock and record how the turn ended; called by the trial."""
         self._end = time.monotonic()
-        self._trace.append("end", stop=stop, crash=crash)
+        usage = {} if self._models is None else {"usage": dataclasses.asdict(self.usage)}
+        self._trace.append("end", stop=stop, crash=crash, **usage)
 
     @property
     def instruction(self) -> str:
@@ -94,9 +103,39 @@ class Environment:
         return self.task.instruction
 
     @property
+    def llm(self) -> LLM | None:
+        """The language model to ask, `None` where the session names none or the agent asks none."""
+        return None if self._models is None else self._models.main
+
+    @property
+    def fast_llm(self) -> LLM | None:
+        """The one for summaries: that of ``--mlab-fast-llm``, else the same as `llm`."""
+        return None if self._models is None else self._models.fast
+
+    @property
+    def edit_llm(self) -> LLM | None:
+        """The one that edits files: that of ``--mlab-edit-llm``, else the same as `llm`."""
+        return None if self._models is None else self._models.edit
+
+    @property
+    def usage(self) -> Usage:
+        """What the LLMs have used so far, in their providers' own figures."""
+        return Usage() if self._models is None else self._models.usage
+
+    @property
+    def limits(self) -> Limits:
+        """What the whole turn may use."""
+        return self._limits
+
+    @property
     def steps(self) -> tuple[Step, ...]:
-        """What was done so far, oldest first."""
+        """What was done so far, oldest first, bookkeeping included."""
         return tuple(self._steps)
+
+    @property
+    def charged(self) -> int:
+        """How many of the steps count against the limit."""
+        return self._charged
 
     @property
     def seconds(self) -> float:
@@ -129,13 +168,23 @@ class Environment:
             observation = Observation(self._do(action, name, arguments))
         except ActionError as error:
             observation = Observation(str(error), ok=False)
-        self._record(Step(name, arguments, observation))
+        except AgentStop as stop:
+            self._record(name, arguments, Observation(str(stop), ok=False))
+            raise
+        self._record(name, arguments, observation)
         if action is not None and action.final and observation.ok:
             raise Submitted
         return observation
 
+    def note(self, **fields: Any) -> None:
+        """Write something down in the trace: a thought, a plan, why the agent gives up."""
+        self._trace.append("note", **fields)
+
     def check_limits(self) -> None:
-        """Raise `LimitReached` where one of the limits is used up."""
+        """Raise `LimitReached` where one of the limits is used up.
+
+        An agent that calls it before it asks its LLM pays for no answer that it cannot act on.
+        """
         left = self.remaining
         if left.seconds <= 0:
             raise LimitReached("time")
@@ -153,12 +202,25 @@ class Environment:
         self._workbench.seconds = self.remaining.seconds
         return action.run(self._workbench, **action.check(arguments))
 
-    def _record(self, step: Step) -> None:
+    def _record(self, name: str, arguments: dict[str, Any], observation: Observation) -> None:
+        usage, self._told = _difference(self.usage, self._told), self.usage
+        step = Step(name, arguments, observation, usage)
         self._steps.append(step)
+        spent = {} if self._models is None else {"usage": dataclasses.asdict(usage)}
         self._trace.append(
             "step",
             action=step.action,
             arguments=step.arguments,
             observation=step.observation.text,
             ok=step.observation.ok,
+            **spent,
         )
+
+
+def _difference(now: Usage, before: Usage) -> Usage:
+    return Usage(
+        now.input_tokens - before.input_tokens,
+        now.output_tokens - before.output_tokens,
+        now.cached_tokens - before.cached_tokens,
+        now.cost_usd - before.cost_usd,
+    )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_mlab.actions import Action
     from pytest_mlab.agents import Agent
+    from pytest_mlab.llm import LLM, Spec
     from pytest_mlab.results import Result
     from pytest_mlab.task import Task
 
@@ -31,8 +32,25 @@ def pytest_mlab_make_agent(config: pytest.Config, name: str) -> Agent | None:
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_mlab_actions(config: pytest.Config, task: Task) -> Sequence[Action] | None:
-    """Give the actions that an agent may use on a task.
+def pytest_mlab_make_llm(config: pytest.Config, name: str) -> LLM | Spec | None:
+    """Give the language model of a name, or the `Spec` by which it is connected to.
+
+    Called before anything runs, to see that there is one, and once a trial, in the process that
+    runs it. Only a `Spec` carries prices; a bare LLM's calls cost nothing that is known.
+
+    .. code-block:: python
+
+        def pytest_mlab_make_llm(config, name):
+            if name == "mine":
+                return MyLLM()
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_mlab_actions(
+    config: pytest.Config, task: Task, agent: Agent, llm: str | None
+) -> Sequence[Action] | None:
+    """Give the actions that an agent may use on a task; ``llm`` names what it asks, if anything.
 
     .. code-block:: python
 

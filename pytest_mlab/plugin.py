@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_mlab.collection import TaskFolder, TrialSpec
     from pytest_mlab.data import PreparedData
     from pytest_mlab.environment import Environment
+    from pytest_mlab.llm import LLM
     from pytest_mlab.results import Result
     from pytest_mlab.sandbox import Sandbox
     from pytest_mlab.task import Task
@@ -131,6 +132,14 @@ def mlab_agent(pytestconfig: pytest.Config, mlab_trial: TrialSpec) -> Agent:
 
 
 @pytest.fixture
+def mlab_llm(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> LLM | None:
+    """The language model that the agent asks; `None` where it asks none."""
+    from pytest_mlab.session import connect_item
+
+    return connect_item(pytestconfig, request.node)
+
+
+@pytest.fixture
 def mlab_gpu(pytestconfig: pytest.Config, mlab_task: Task) -> Iterator[tuple[str, ...]]:
     """The ids of the devices that are the trial's alone; waits until there are enough."""
     from pytest_mlab.gpu import lease_devices
@@ -182,12 +191,19 @@ def mlab_setup(request: pytest.FixtureRequest) -> Setup:
 
 
 @pytest.fixture
-def mlab_environment(pytestconfig: pytest.Config, mlab_setup: Setup) -> Iterator[Environment]:
-    """What the agent gets: the problem, the actions, the limits."""
+def mlab_environment(
+    pytestconfig: pytest.Config, mlab_setup: Setup, mlab_agent: Agent, mlab_llm: LLM | None
+) -> Iterator[Environment]:
+    """What the agent gets: the problem, the actions, the LLMs, the limits."""
+    from pytest_mlab.subjects import make_models
     from pytest_mlab.trial import open_environment
 
-    hook = pytestconfig.hook.pytest_mlab_actions
-    with open_environment(mlab_setup, hook(config=pytestconfig, task=mlab_setup.task)) as opened:
+    llm = mlab_setup.identity.llm
+    actions = pytestconfig.hook.pytest_mlab_actions(
+        config=pytestconfig, task=mlab_setup.task, agent=mlab_agent, llm=llm
+    )
+    models = make_models(pytestconfig, mlab_setup, mlab_llm)
+    with open_environment(mlab_setup, actions, models) as opened:
         yield opened
 
 

@@ -8,6 +8,8 @@
         workspace/                           the agent's files, as it left them
         outputs/0001.txt                     what each process printed, whole
         trace.jsonl                          what happened, as it happened
+        llm.jsonl                            what language models were asked and answered
+        research_log.txt                     the Research Log, where the agent keeps one
         result.json                          what came of it
 """
 
@@ -28,6 +30,7 @@ RESULT = "result.json"
 TRACE = "trace.jsonl"
 WORKSPACE = "workspace"
 OUTPUTS = "outputs"
+RESEARCH_LOG = "research_log.txt"
 
 
 def trial_folder(session: Path, nodeid: str) -> Path:

@@ -15,11 +15,12 @@ import pytest
 
 from pytest_mlab import runs
 from pytest_mlab.actions import ACTIONS, Action
-from pytest_mlab.agents import Agent, find_agent
-from pytest_mlab.collection import SETTINGS, identity_of, list_subjects
+from pytest_mlab.agents import Agent, choose_actions, find_agent
+from pytest_mlab.collection import identity_of
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.gpu import find_devices
+from pytest_mlab.llm import LLM, Spec, lookup
 from pytest_mlab.outcome import RESULT, STARTED, settle_outcome
 from pytest_mlab.reporting.collector import ResultCollector
 from pytest_mlab.reporting.junit import junit_properties
@@ -27,6 +28,7 @@ from pytest_mlab.reporting.progress import show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.sandbox import Sandbox, find_sandbox
 from pytest_mlab.settings import SESSION, THRESHOLD, Settings, read_settings
+from pytest_mlab.subjects import SETTINGS, check_subjects, connect_llm
 from pytest_mlab.task import Task
 from pytest_mlab.trial import GRACE, Setup, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
@@ -41,8 +43,8 @@ NET = 60.0
 def start(config: pytest.Config) -> None:
     """Check what was asked for, before anything runs; raises `MlabError`."""
     config.stash[SETTINGS] = settings = read_settings(config)
-    list_subjects(config)
     config.stash[SANDBOX] = find_sandbox(settings.sandbox)
+    check_subjects(config, config.stash[SANDBOX])
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices
     if not _is_worker(config):
@@ -69,7 +71,8 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Say what confines the agents and where the records go."""
-    devices = ", ".join(config.stash[DEVICES]) or "none"
+    found: tuple[str, ...] = config.stash[DEVICES]
+    devices = ", ".join(found) or "none"
     sandbox = config.stash[SANDBOX].name
     return f"mlab: sandbox {sandbox}, GPUs {devices}, records in {config.stash[SESSION]}"
 
@@ -81,9 +84,15 @@ def pytest_mlab_make_agent(name: str) -> Agent:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_mlab_actions() -> Sequence[Action]:
-    """Give every action that needs no LLM."""
-    return ACTIONS
+def pytest_mlab_make_llm(name: str) -> Spec:
+    """Find the language model of a name."""
+    return lookup(name)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_mlab_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
+    """Give the actions that an agent names, else all that can be done here."""
+    return choose_actions(agent, llm)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -181,6 +190,13 @@ def make_setup(request: pytest.FixtureRequest) -> Setup:
         limits=effective_limits(task, settings),
         threshold=settings.threshold,
     )
+
+
+def connect_item(config: pytest.Config, item: pytest.Item) -> LLM | None:
+    """Connect to the LLM of an item's trial, if it has one."""
+    identity = identity_of(item)
+    assert identity is not None
+    return connect_llm(config, identity)
 
 
 def make_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:

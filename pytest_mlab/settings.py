@@ -45,10 +45,13 @@ OPTIONS = (
     Option("--mlab-llm", "ask this language model; repeatable", "NAME", many=True),
     Option(
         "--mlab-agent",
-        "run this agent: baseline, solution, hillclimb or package.module:attribute; repeatable",
+        "run this agent: research, react, simple, tools, hillclimb, baseline, solution or "
+        "package.module:attribute; repeatable (default: research, hillclimb without an LLM)",
         "NAME",
         many=True,
     ),
+    Option("--mlab-fast-llm", "ask this one for summaries (default: the agent's)", "NAME"),
+    Option("--mlab-edit-llm", "ask this one to edit files (default: the agent's)", "NAME"),
     Option("--mlab-trials", "trials of each task, agent and LLM (default: 1)", "N", "1"),
     Option(
         "--mlab-threshold",
@@ -60,6 +63,7 @@ OPTIONS = (
     Option("--mlab-timeout", "time an agent may take (default: the task's)", "SECONDS"),
     Option("--mlab-max-tokens", "tokens a trial may use (default: no limit)", "N"),
     Option("--mlab-max-cost", "money a trial may spend (default: no limit)", "USD"),
+    Option("--mlab-budget", "money the whole session may spend (default: no limit)", "USD"),
     Option("--mlab-seed", "seed of everything random in an agent (default: 0)", "N", "0"),
     Option(
         "--mlab-gpus",
@@ -91,12 +95,15 @@ class Settings:
 
     llms: tuple[str, ...]
     agents: tuple[str, ...]
+    fast_llm: str | None
+    edit_llm: str | None
     trials: int
     threshold: float
     max_steps: int | None
     timeout: float | None
     max_tokens: int | None
     max_cost: float | None
+    budget: float | None
     seed: int
     gpus: str
     sandbox: str
@@ -129,12 +136,15 @@ def read_settings(config: pytest.Config) -> Settings:
     return Settings(
         llms=reader.many("--mlab-llm"),
         agents=reader.many("--mlab-agent"),
+        fast_llm=reader.text("--mlab-fast-llm"),
+        edit_llm=reader.text("--mlab-edit-llm"),
         trials=reader.positive_int("--mlab-trials") or 1,
         threshold=reader.number("--mlab-threshold", low=0) or 0.0,
         max_steps=reader.positive_int("--mlab-max-steps"),
         timeout=reader.number("--mlab-timeout", low=0, strictly=True),
         max_tokens=reader.positive_int("--mlab-max-tokens"),
         max_cost=reader.number("--mlab-max-cost", low=0, strictly=True),
+        budget=reader.number("--mlab-budget", low=0, strictly=True),
         seed=reader.whole("--mlab-seed") or 0,
         gpus=reader.text("--mlab-gpus") or "auto",
         sandbox=reader.text("--mlab-sandbox") or "auto",

@@ -1,5 +1,6 @@
 """One trial: an agent takes its turn in an environment, and what it leaves behind is scored."""
 
+import dataclasses
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from pytest_mlab.exceptions import (
     Submitted,
     Unavailable,
 )
+from pytest_mlab.models import Models
 from pytest_mlab.results import Identity, Result, Status, Stop
 from pytest_mlab.runs import OUTPUTS, TRACE, record_result
 from pytest_mlab.sandbox import Sandbox, View
@@ -53,7 +55,9 @@ class Setup:
 
 
 @contextmanager
-def open_environment(setup: Setup, actions: Sequence[Action]) -> Iterator[Environment]:
+def open_environment(
+    setup: Setup, actions: Sequence[Action], models: Models | None = None
+) -> Iterator[Environment]:
     """Give the environment of a trial; its processes end with the context."""
     view = View(
         writable=setup.workspace.root,
@@ -68,13 +72,21 @@ def open_environment(setup: Setup, actions: Sequence[Action]) -> Iterator[Enviro
     )
     trace = Trace(setup.folder / TRACE)
     trace.append("start", sandbox=setup.sandbox.name, **vars(setup.identity))
-    workbench = Workbench(setup.workspace, setup.sandbox, view, setup.folder / OUTPUTS)
+    workbench = Workbench(
+        setup.workspace,
+        setup.sandbox,
+        view,
+        setup.folder / OUTPUTS,
+        problem=setup.task.instruction,
+        models=models,
+    )
     environment = Environment(
         setup.task,
         workbench,
         actions=actions,
         limits=setup.limits,
         trace=trace,
+        models=models,
         seed=setup.identity.seed,
     )
     try:
@@ -97,7 +109,8 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
     except Unavailable:
         raise
     except MlabError as error:
-        record_result(setup.folder, error_result(setup.identity, error, setup.folder))
+        result = error_result(setup.identity, error, setup.folder)
+        record_result(setup.folder, dataclasses.replace(result, usage=environment.usage))
         raise
     result = Result(
         **vars(setup.identity),
@@ -105,7 +118,7 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
         stop=turn.stop,
         metric=setup.task.metric.name,
         threshold=setup.threshold,
-        steps=len(environment.steps),
+        steps=environment.charged,
         seconds=turn.seconds,
         usage=environment.usage,
         folder=str(setup.folder),

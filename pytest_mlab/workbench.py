@@ -4,8 +4,10 @@ import itertools
 import sys
 from pathlib import Path
 
+from pytest_mlab.models import Models
 from pytest_mlab.process import Completed, run_command
 from pytest_mlab.repl import Repl, Reply
+from pytest_mlab.runs import RESEARCH_LOG
 from pytest_mlab.sandbox import Sandbox, View
 from pytest_mlab.workspace import Workspace
 
@@ -13,12 +15,26 @@ from pytest_mlab.workspace import Workspace
 class Workbench:
     """What actions work on; the output of each script is kept whole, as it comes, in ``outputs``.
 
-    Processes are bounded by ``seconds``, which the environment sets before each action.
+    Processes are bounded by ``seconds``, which the environment sets before each action. ``problem``
+    is the task's text and ``models`` are the LLMs, for the actions that ask one. ``log`` is the
+    Research Log, which grows where no script of the agent's reaches it.
     """
 
-    def __init__(self, workspace: Workspace, sandbox: Sandbox, view: View, outputs: Path) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        sandbox: Sandbox,
+        view: View,
+        outputs: Path,
+        *,
+        problem: str = "",
+        models: Models | None = None,
+    ) -> None:
         self.seconds = 0.0
         self.workspace = workspace
+        self.log = outputs.with_name(RESEARCH_LOG)
+        self.problem = problem
+        self.models = models
         self._sandbox = sandbox
         self._view = view
         self._outputs = outputs

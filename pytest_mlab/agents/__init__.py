@@ -3,28 +3,42 @@
 import difflib
 import importlib
 import importlib.metadata
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
+from pytest_mlab.actions import ACTIONS, Action
 from pytest_mlab.environment import Environment
 from pytest_mlab.exceptions import UsageError
+from pytest_mlab.llm_actions import LLM_ACTIONS
 
 ENTRY_POINTS = "pytest_mlab.agents"
 
 BUILT_IN = {
     "baseline": "pytest_mlab.agents.baseline:BaselineAgent",
     "hillclimb": "pytest_mlab.agents.hillclimb:HillclimbAgent",
+    "react": "pytest_mlab.agents.react:ReactAgent",
+    "research": "pytest_mlab.agents.research:ResearchAgent",
+    "simple": "pytest_mlab.agents.simple:SimpleAgent",
     "solution": "pytest_mlab.agents.solution:SolutionAgent",
+    "tools": "pytest_mlab.agents.tools:ToolsAgent",
 }
 DEFAULT = "hillclimb"
 """The agent of a session that names neither an agent nor an LLM."""
+DEFAULT_WITH_LLM = "research"
+"""The agent of a session that names an LLM only."""
+
+
+_VARIANT = re.compile(r"(?P<agent>[a-z]+)(?P<switches>[-+].+)")
 
 
 class Agent(Protocol):
     """A policy: acts in an environment until it has submitted, gives up or is stopped.
 
-    Two attributes are looked at where an agent has them: ``name``, for the reports, and
-    ``asks_llm``, which is `False` for an agent that never uses ``environment.llm``.
+    Three attributes are looked at where an agent has them: ``name``, for the reports;
+    ``asks_llm``, which is `True` for an agent that cannot do without ``environment.llm`` and
+    `False` for one that never uses it; and ``actions``, the names of those it wants, where it does
+    not want all.
     """
 
     def run(self, environment: Environment) -> None:
@@ -55,14 +69,39 @@ def find_agent(name: str) -> Agent:
 
 
 def asks_llm(agent: Agent) -> bool:
-    """Tell whether an agent is to be given an LLM."""
+    """Tell whether an agent is to be given an LLM where there is one."""
     return bool(getattr(agent, "asks_llm", True))
+
+
+def needs_llm(agent: Agent) -> bool:
+    """Tell whether an agent cannot do without an LLM."""
+    return bool(getattr(agent, "asks_llm", False))
+
+
+def choose_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
+    """Give the actions that an agent names, else all; those that ask an LLM only with one."""
+    possible = ACTIONS if llm is None else (*ACTIONS, *LLM_ACTIONS)
+    wanted: Sequence[str] | None = getattr(agent, "actions", None)
+    if wanted is None:
+        return possible
+    known = {action.name: action for action in (*ACTIONS, *LLM_ACTIONS)}
+    for name in wanted:
+        if name not in known:
+            raise UsageError(
+                f'{type(agent).__name__}.actions names "{name}"; there are: {", ".join(known)}'
+            )
+    return [known[name] for name in wanted if known[name] in possible]
 
 
 def _load(name: str) -> Any:
     points = importlib.metadata.entry_points(group=ENTRY_POINTS)
     if name in points.names:
         return points[name].load()
+    variant = _VARIANT.fullmatch(name)
+    if variant and variant["agent"] in BUILT_IN:
+        agent = _load(variant["agent"])
+        if hasattr(agent, "variant"):
+            return agent.variant(variant["switches"])
     known = sorted({*BUILT_IN, *points.names})
     reference = BUILT_IN.get(name, name)
     module, colon, attribute = reference.partition(":")

@@ -1,0 +1,127 @@
+"""Who tries: agents and language models by their names, checked before any task runs."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import pytest
+
+from pytest_mlab.agents import DEFAULT, DEFAULT_WITH_LLM, Agent, asks_llm, needs_llm
+from pytest_mlab.exceptions import UsageError
+from pytest_mlab.llm import LLM, Spec, check, connect
+from pytest_mlab.llm.budget import Budget
+from pytest_mlab.models import Models, meter_models
+from pytest_mlab.results import Identity
+from pytest_mlab.sandbox import Sandbox
+from pytest_mlab.settings import Settings
+from pytest_mlab.trial import Setup
+
+SETTINGS = pytest.StashKey[Settings]()
+
+BUDGET = "budget.jsonl"
+"""What the session has spent, in its folder; all its processes write it."""
+
+Subject = tuple[str, str | None]
+"""The names of an agent and of the LLM that it asks, if it asks one."""
+
+
+def list_subjects(config: pytest.Config) -> list[Subject]:
+    """Give who tries: each agent with each LLM, or alone where it asks none."""
+    settings = config.stash[SETTINGS]
+    default = DEFAULT_WITH_LLM if settings.llms else DEFAULT
+    subjects: list[Subject] = []
+    for name in settings.agents or (default,):
+        agent = make_agent(config, name)
+        if needs_llm(agent) and not settings.llms:
+            raise UsageError(
+                f'agent "{name}" asks a language model: name one with --mlab-llm, '
+                "such as --mlab-llm=gpt-4 or, without a key, --mlab-llm=local"
+            )
+        llms: Sequence[str | None] = settings.llms if asks_llm(agent) else ()
+        subjects += [(name, llm) for llm in llms or (None,)]
+    return subjects
+
+
+def make_agent(config: pytest.Config, name: str) -> Agent:
+    """Make the agent of a name, as the hooks say."""
+    agent: Agent = config.hook.pytest_mlab_make_agent(config=config, name=name)
+    return agent
+
+
+def find_llm(config: pytest.Config, name: str) -> Spec:
+    """Find the LLM of a name, as the hooks say, without connecting to it."""
+    found: LLM | Spec = config.hook.pytest_mlab_make_llm(config=config, name=name)
+    if isinstance(found, Spec):
+        return found
+    made = found
+    return Spec(name=name, model=name, protocol="own", own=lambda _: made)
+
+
+def find_roles(config: pytest.Config, main: str) -> tuple[Spec, Spec, Spec]:
+    """Find the LLMs of a trial: the main one, the fast one and the one that edits."""
+    settings = config.stash[SETTINGS]
+    first = find_llm(config, main)
+    fast, edit = (
+        find_llm(config, other) if other and other != main else first
+        for other in (settings.fast_llm, settings.edit_llm)
+    )
+    return first, fast, edit
+
+
+def check_subjects(config: pytest.Config, sandbox: Sandbox) -> None:
+    """See that all who are to try can; raises `MlabError` that says what is missing."""
+    settings = config.stash[SETTINGS]
+    names = dict.fromkeys(llm for _, llm in list_subjects(config) if llm is not None)
+    specs = {spec.name: spec for name in names for spec in find_roles(config, name)}
+    for spec in specs.values():
+        check(spec)
+    _check_prices(settings, specs.values())
+    if specs and sandbox.name == "none" and settings.sandbox == "auto":
+        raise UsageError(
+            f"{next(iter(specs))} would write code that runs unconfined: no sandbox works here; "
+            "install one (pip install 'pytest-mlab[sandbox]'), or say --mlab-sandbox=none if this "
+            "machine may be read and changed by that code"
+        )
+
+
+def _check_prices(settings: Settings, specs: Iterable[Spec]) -> None:
+    """Refuse a limit of cost that cannot be held."""
+    if settings.max_cost is None and settings.budget is None:
+        return
+    from pytest_mlab.llm.prices import has_price
+
+    for spec in specs:
+        if not has_price(spec):
+            option = "--mlab-budget" if settings.max_cost is None else "--mlab-max-cost"
+            raise UsageError(
+                f"{option}: the price of {spec.name} is not known, so that its cost cannot be "
+                "limited; limit its tokens with --mlab-max-tokens"
+            )
+
+
+def connect_llm(config: pytest.Config, identity: Identity) -> LLM | None:
+    """Connect to the LLM of a trial, if it has one."""
+    return None if identity.llm is None else _connect(find_llm(config, identity.llm), identity)
+
+
+def _connect(spec: Spec, identity: Identity) -> LLM:
+    return connect(spec, task=identity.task, agent=identity.agent, trial=identity.trial)
+
+
+def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models | None:
+    """Put a trial's limits, the session's budget and the record in front of its LLMs."""
+    if llm is None:
+        return None
+    settings, identity = config.stash[SETTINGS], setup.identity
+    budget = None
+    if settings.budget is not None:
+        budget = Budget(setup.folder.parent / BUDGET, settings.budget)
+    return meter_models(
+        llm,
+        find_roles(config, identity.llm or llm.name),
+        partial(_connect, identity=identity),
+        identity=identity,
+        folder=setup.folder,
+        max_tokens=setup.limits.tokens,
+        max_cost=setup.limits.cost,
+        budget=budget,
+    )
