@@ -47,9 +47,13 @@ def describe_end(ended: str, exit_code: int | None, seconds: float) -> str:
         return f"killed at its time limit, after {seconds:.1f} s"
     if ended == "output-limit":
         return f"killed for too much output, after {seconds:.1f} s"
-    if exit_code is not None and exit_code < 0:
-        with suppress(ValueError):
+    if exit_code is None:
+        return "killed"
+    with suppress(ValueError):
+        if exit_code < 0:
             return f"killed by {signal.Signals(-exit_code).name}"
+        if exit_code > 128:  # so shells and sandboxes tell of a signal
+            return f"exit code {exit_code}, as of {signal.Signals(exit_code - 128).name}"
     return f"exit code {exit_code}"
 
 

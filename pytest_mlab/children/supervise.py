@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def run_sandlock(settings: Settings, argv: list[str], alive: int) -> int:
-    """Run a command confined, with folders for scratch files of its own.
+    """Run a command confined, with a folder of its own for scratch files.
 
     What it leaves behind, in whatever session, becomes a child of this process.
     """
@@ -58,27 +58,20 @@ def run_sandlock(settings: Settings, argv: list[str], alive: int) -> int:
     import sandlock
 
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    own = settings["folder"]
-    folders = {"/tmp": f"{own}/tmp", "/dev/shm": f"{own}/shm"}
-    for folder in (own, *folders.values()):
-        Path(folder).mkdir(0o700)
+    scratch, options = settings["scratch"], settings["options"]
 
     def clean_up() -> None:
         from shutil import rmtree
 
         _kill_children()
-        rmtree(own, ignore_errors=True)
+        rmtree(scratch, ignore_errors=True)
 
     _when_gone(alive, clean_up)
-    mounted = {path: folders[path] for path in settings["scratch"]}
-    scratch = "/tmp" if "/tmp" in mounted else folders["/tmp"]
+    Path(scratch).mkdir(0o700)
     os.environ |= {"HOME": scratch, "TMPDIR": scratch}
-    options = settings["options"]
-    options["fs_mount"] |= mounted
-    options["fs_readable"] += [scratch, *mounted]
-    options["fs_writable"] += [scratch, *mounted]
+    options["fs_writable"].append(scratch)
     try:
-        code: int = sandlock.Sandbox(chroot="/", **options).popen(argv).wait().exit_code
+        code: int = sandlock.Sandbox(**options).popen(argv).wait().exit_code
     finally:
         clean_up()
     return code if code >= 0 else _KILLED

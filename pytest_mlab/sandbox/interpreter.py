@@ -1,5 +1,6 @@
 """Where the Python that runs us and its packages lie, so that a sandbox can show them."""
 
+import os
 import site
 import sys
 from functools import cache
@@ -42,7 +43,7 @@ def interpreter_links() -> tuple[Path, ...]:
     path = Path(sys.executable)
     while path.is_symlink() and len(links) < 40:
         links.append(path)
-        path = path.parent / path.readlink()
+        path = Path(os.path.normpath(path.parent / path.readlink()))
     return tuple(links)
 
 

@@ -1,4 +1,9 @@
-"""Landlock and seccomp, by the library sandlock: for machines without user namespaces."""
+"""Landlock and seccomp, by the library sandlock: for machines without user namespaces.
+
+The library's ``chroot`` would give a ``/tmp`` and a ``/dev/shm`` of one's own, but its supervisor,
+which no rule binds, then does the work of some system calls: in version 0.9 `link` reads and
+`truncate` changes what must not be.
+"""
 
 import importlib.util
 import tempfile
@@ -30,8 +35,6 @@ _READABLE_ONLINE = (
     *("/etc/resolv.conf", "/etc/services", "/etc/ssl"),
 )
 
-_SCRATCH = (Path("/tmp"), Path("/dev/shm"))
-
 _REMEDY = "it needs `pip install sandlock` and Linux 6.12 or newer with Landlock enabled"
 
 
@@ -45,17 +48,10 @@ class Sandlock:
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined."""
-        # The library cannot start a program by an absolute link out of a folder put back.
-        scratch = [path for path in _SCRATCH if not _within([path], interpreter_paths())]
-        options = _options(view)
-        # Inside, these folders are others; what lies in the real ones is put back.
-        options["fs_mount"] = _within(scratch, [view.writable])
-        options["fs_mount_ro"] = _within(scratch, view.readable)
         settings = {
             "library": self._library,
-            "options": options,
-            "folder": f"{tempfile.gettempdir()}/mlab-{uuid.uuid4().hex}",
-            "scratch": [str(path) for path in scratch],
+            "scratch": f"{tempfile.gettempdir()}/mlab-{uuid.uuid4().hex}",
+            "options": _options(view),
         }
         return limit_command(supervise_command("sandlock", settings, argv), view, processes=False)
 
@@ -93,10 +89,6 @@ def _options(view: View) -> dict[str, Any]:
         devices = view.environment["CUDA_VISIBLE_DEVICES"].split(",")
         options["gpu_devices"] = [int(device) for device in devices if device.isdigit()]
     return options
-
-
-def _within(folders: Iterable[Path], paths: Iterable[Path]) -> dict[str, str]:
-    return {str(path): str(path) for path in paths if {*folders} & {*path.parents}}
 
 
 def _denied_paths(paths: Iterable[Path], view: View) -> Iterator[Path]:
