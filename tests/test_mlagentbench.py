@@ -6,7 +6,7 @@ import math
 import shutil
 import statistics
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,8 @@ from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.scoring import Score, score_workspace
 from pytest_mlab.task import Metric, Task, digest_files, task_files
 from pytest_mlab.workspace import Workspace
+
+Run = Callable[..., pytest.RunResult]
 
 # A noisy sine, to be predicted by the mean of the nearest neighbours: of too many, at first.
 PREPARE = """
@@ -89,6 +91,8 @@ name = "MAE"
 goal = "minimize"
 bound = 0.0
 """
+
+STATED = f"{METRIC}[baseline]\nscore = 0.5\n"
 
 FILES = {
     "env/train.py": STARTER,
@@ -294,7 +298,7 @@ class TestFindingTheSubmission:
             ("def get_score(folder):\n    load(folder + '/model/')", "reads model of the folder"),
             (
                 "def get_score(folder):\n    load(folder + '/a.pkl', folder + '/b.pkl')",
-                r"reads a.pkl, b.pkl .* name it in .*mlab.toml, \[submission\] file",
+                r"reads a.pkl, b.pkl .* name it under \[submission\] file in mlab.toml",
             ),
             ("def score(folder):\n    return 1", r"defines no get_score\(folder\)"),
             ("def get_score():\n    return 1", r"defines no get_score\(folder\)"),
@@ -357,6 +361,7 @@ class TestPreparing:
 
     def test_data_in_folders_leave_the_folders_writable(self, tmp_path: Path) -> None:
         changes = {
+            "scripts/mlab.toml": STATED,
             "env/data/README.txt": "Data.\n",
             "scripts/prepare.py": PREPARE.replace("../env/", "../env/data/"),
             "scripts/read_only_files.txt": "data/*.csv\n",
@@ -380,8 +385,8 @@ class TestPreparing:
             open("answer.csv", "w").writelines(lines[:1] + lines[41:])
         """
         changes = {
+            "scripts/mlab.toml": STATED,
             "env/train.csv": whole,
-            "env/train.py": STARTER.replace("150", "30"),
             "scripts/prepare.py": split,
             "scripts/read_only_files.txt": None,
         }
@@ -389,9 +394,9 @@ class TestPreparing:
         assert trial.workspace.read("train.csv").count(b"\n") == 41
 
     def test_a_folder_prepared_by_hand_is_taken_as_it_is(self, tmp_path: Path) -> None:
-        folder = make_folder(tmp_path, {"scripts/prepared": "success"})
+        changes = {"scripts/prepared": "success", "scripts/mlab.toml": STATED}
+        folder = make_folder(tmp_path, changes)
         (folder / "scripts" / "prepare.py").write_text("input('Never asked again')\n")
-        (folder / "env" / "train.csv").write_text("id,x,y\n" + "0,0,1\n1,1,2\n" * 100)
         (folder / "env" / "test.csv").write_text("id,x\n7,0\n")
         (folder / "scripts" / "answer.csv").write_text("id,y\n7,3\n")
         trial = open_trial(folder)
@@ -406,7 +411,7 @@ class TestPreparing:
         message = str(caught.value)
         assert f"{folder}/scripts/prepare.py: asks a question" in message
         assert "Consent at https://example.invalid/rules" in message
-        assert f"create the file {folder}/scripts/prepared" in message
+        assert f"cd {folder}/scripts && python prepare.py && touch prepared" in message
         assert "Traceback" not in message
 
     @pytest.mark.parametrize(
@@ -502,7 +507,7 @@ class TestMeasuringTheBaseline:
         assert f"{folder}/scripts/mlab.toml: [baseline] score, std and runs" in message
         assert "NameError: name 'mae' is not defined" in message
 
-        (folder / "scripts" / "mlab.toml").write_text(METRIC + "[baseline]\nscore = 0.5\n")
+        (folder / "scripts" / "mlab.toml").write_text(STATED)
         score = open_trial(folder).score("id,y\n" + "".join(f"{i},0\n" for i in range(300)))
         assert score.baseline == 0.5
         assert 0.5 < score.value < 0.8
@@ -566,7 +571,7 @@ class TestScoring:
     def test_without_a_starter_that_runs_the_fault_cannot_be_told(self, tmp_path: Path) -> None:
         changes = {
             "env/train.py": "...\n",
-            "scripts/mlab.toml": METRIC + "[baseline]\nscore = 0.5\n",
+            "scripts/mlab.toml": STATED,
         }
         trial = open_trial(make_folder(tmp_path, changes))
         with pytest.raises(TaskError, match=r"KeyError.*\n.*cannot be told"):
@@ -661,3 +666,65 @@ class TestTimedTask:
         images, seed = speed.draw_arguments(np.random.default_rng(1))
         assert images.shape == (32, 64, 64, 3)
         assert seed.shape == (1,)
+
+
+class TestCommandLine:
+    """The folder of all benchmarks, given to pytest."""
+
+    @pytest.fixture
+    def run(self, pytester: pytest.Pytester, tmp_path: Path) -> Run:
+        make_folder(tmp_path, {})
+        pytester.makeini("[pytest]\n")
+        return pytester.runpytest_subprocess
+
+    def test_doing_nothing_does_not_succeed(self, run: Run, tmp_path: Path) -> None:
+        result = run("--mlab-tasks", tmp_path / "benchmarks", "--mlab-agent=baseline")
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(["below-threshold  sine * MAE * (+0.0 %) *"])
+
+    def test_climbing_does(self, run: Run, tmp_path: Path) -> None:
+        result = run("--mlab-tasks", tmp_path / "benchmarks", "--mlab-agent=hillclimb", "-v")
+        result.assert_outcomes(passed=1)
+        result.stdout.fnmatch_lines(["*/sine/scripts/research_problem.txt::test_beats_baseline*"])
+
+    def test_a_path_of_it_is_enough(self, run: Run, tmp_path: Path) -> None:
+        folder = tmp_path / "benchmarks" / "sine"
+        file = folder / "scripts" / "research_problem.txt"
+        node = f"{file}::test_beats_baseline[sine-hillclimb-trial1]"
+        for argument in (folder.parent, folder, file, node):
+            run("--collect-only", "-q", argument).stdout.fnmatch_lines(["1 test collected in *"])
+
+    @pytest.mark.slow
+    def test_trials_are_spread_over_processes(self, run: Run, tmp_path: Path) -> None:
+        result = run(tmp_path / "benchmarks", "--mlab-trials=3", "-n2", "-m", "mlagentbench")
+        result.assert_outcomes(passed=3)
+
+    def test_in_the_originals_repository_nothing_else_is_collected(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        (tmp_path / "__init__.py").touch()
+        env = tmp_path / "benchmarks" / "sine" / "env"
+        (env / "__init__.py").touch()
+        (env / "layers_test.py").write_text("def test_layer():\n    assert False\n")
+        run("--mlab-tasks", tmp_path, "--mlab-agent=baseline").assert_outcomes(failed=1)
+
+    def test_what_cannot_run_keeps_nothing_else_from_running(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        make_folder(tmp_path, {"scripts/eval.py": None}, "llama-inference")
+        make_folder(tmp_path, {"scripts/prepare.py": "input('Consent?')\n"}, "house-price")
+        result = run("--mlab-tasks", tmp_path / "benchmarks", "-rs")
+        result.assert_outcomes(passed=1, skipped=1, errors=1)
+        result.stdout.fnmatch_lines(
+            [
+                "*/llama-inference/scripts/eval.py: is missing, so nothing measures*",
+                "*SKIPPED*/house-price/scripts/prepare.py: asks a question*",
+            ]
+        )
+        result.stdout.no_fnmatch_line("*Traceback*")
+
+    def test_a_session_that_does_not_ask_for_it_sees_an_ordinary_folder(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        (tmp_path / "benchmarks" / "sine" / "env" / "test_it.py").write_text("def test(): pass\n")
+        run(tmp_path).assert_outcomes(passed=1)

@@ -59,16 +59,24 @@ def _score_starter(task: Task, data: PreparedData, root: Path, devices: tuple[st
         cwd=root,
         environment=sandbox.environment(view),
     )
-    alone = replace(task, baseline=replace(task.baseline, measured=False))
+    # There is no baseline yet to score it against; any does.
+    alone = replace(task, baseline=Baseline(score=1.0))
     try:
         script.run(task.limits.seconds)
+    except (TaskError, InfraError) as error:
+        raise _explain(task, error) from error
+    try:
         return score_workspace(alone, root, data, sandbox).value
-    except (TaskError, InfraError, InvalidSubmission) as error:
-        raise TaskError(
-            f"{task.workspace / task.starter}: the starter, unmodified, gives no baseline. State "
-            f"one in {_settings(task)}: [baseline] score, std and runs, of a starter that works. "
-            f"What happened: {error}"
-        ) from error
+    except (TaskError, InvalidSubmission) as error:
+        raise _explain(task, error) from error
+
+
+def _explain(task: Task, error: Exception) -> TaskError:
+    return TaskError(
+        f"{task.workspace / task.starter}: the starter, unmodified, gives no baseline. State one "
+        f"in {_settings(task)}: [baseline] score, std and runs, of a starter that works. "
+        f"What happened: {error}"
+    )
 
 
 def _settings(task: Task) -> Path:

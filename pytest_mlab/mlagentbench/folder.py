@@ -63,7 +63,7 @@ def load_mlagentbench(folder: Path) -> Task:
     if paper is not None and paper.labels_at and not labels_accepted:
         raise TaskError(
             f"{folder}: this task shows its test labels to the agent ({paper.labels_at}), so its "
-            f"scores prove nothing; to run it all the same, write in {file}: "
+            "scores prove nothing; to run it all the same, write in its scripts/mlab.toml: "
             "accept_visible_labels = true"
         )
     if not timed and (stale := task.workspace / task.submission.file).exists():

@@ -80,7 +80,7 @@ def _run_preparer(task: Task, scripts: Path) -> str | None:
 def _check_data(task: Task, data: set[str], removed: set[str]) -> None:
     """Refuse what would leave a wrong file in every workspace."""
     preparer = task.folder / "scripts" / "prepare.py"
-    by_hand = f"run it by hand once, and create the file {preparer.with_name(PREPARED)}"
+    by_hand = f"run it by hand, once: cd {preparer.parent} && python prepare.py && touch prepared"
     if removed:
         raise TaskError(
             f"{preparer}: removes {', '.join(sorted(removed))} from env/, of which every workspace "

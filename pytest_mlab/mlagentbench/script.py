@@ -61,8 +61,8 @@ class Script:
             return Unavailable(
                 f"{self.name}: asks a question that nobody answers here:\n"
                 f"{_tail(run.stdout)}\n"
-                f"Run it yourself once, with {self.name.parent} as the current folder; then "
-                f"create the file {self.name.with_name('prepared')}, as the original does"
+                "Answer it yourself, once, and the task is taken as prepared: "
+                f"cd {self.name.parent} && python prepare.py && touch prepared"
             )
         if error == "ModuleNotFoundError" and (module := _MODULE.search(text)):
             return Unavailable(

@@ -24,8 +24,8 @@ def find_submission(evaluation: Path, stated: str | None = None) -> str:
     if len(names) > 1 or not PurePosixPath(names[0]).suffix:
         raise TaskError(
             f"{evaluation}: get_score() reads {', '.join(names)} of the folder it is given, but "
-            "what is handed in here is one file; where one is enough to score, name it in "
-            f"{evaluation.with_name('mlab.toml')}, [submission] file"
+            "what is handed in here is one file; where one is enough to score, name it under "
+            "[submission] file in mlab.toml beside it"
         )
     return names[0]
 
