@@ -112,7 +112,7 @@ class ResultCollector:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
-        self, terminalreporter: pytest.TerminalReporter
+        self, terminalreporter: "pytest.TerminalReporter"
     ) -> Generator[None, None, None]:
         """Show the table last, where it stays on the screen."""
         yield
@@ -136,7 +136,8 @@ class ResultCollector:
 
     @property
     def _shows_live_lines(self) -> bool:
-        return self._config.get_verbosity() >= -1
+        verbosity: int = self._config.getoption("verbose", 0)
+        return verbosity >= -1
 
     def _take(self, report: pytest.TestReport) -> Result | None:
         nodeid = report.nodeid
