@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab.exceptions import UsageError
+from pytest_mlab.mlagentbench import PROBLEM, is_mlagentbench
 from pytest_mlab.settings import OPTIONS
 
 FORMAT = "mlab/1"
@@ -22,20 +23,28 @@ _FORMAT_LINE = re.compile(rb'^\s*format\s*=\s*["\']mlab/', re.MULTILINE)
 
 
 def is_task(folder: Path) -> bool:
-    """Tell whether a folder holds a ``task.toml`` of our format, whatever else is wrong with it.
+    """Tell whether a folder is a task, of ours or in the original's format."""
+    return task_file(folder) is not None
 
-    Other tools name files so too, hence the look inside.
+
+def task_file(folder: Path) -> Path | None:
+    """Give the file that makes a folder a task, and that its tests are named after.
+
+    That is a ``task.toml`` of our format, whatever else is wrong with it, or the research problem
+    of the original's. Other tools name files ``task.toml`` too, hence the look inside.
     """
     try:
-        return _FORMAT_LINE.search((folder / FILE).read_bytes()) is not None
+        if _FORMAT_LINE.search((folder / FILE).read_bytes()) is not None:
+            return folder / FILE
     except OSError:
-        return False
+        pass
+    return folder / PROBLEM if is_mlagentbench(folder) else None
 
 
 def is_task_or_holds_some(path: Path) -> bool:
     """Tell whether a path argument names a task, or a folder in which tasks lie side by side."""
     if path.is_file():
-        return path.name == FILE and is_task(path.parent)
+        return path in map(task_file, path.parents[:2])
     return is_task(path) or (path.is_dir() and any(map(is_task, path.iterdir())))
 
 
@@ -69,7 +78,7 @@ class Selection:
         """Tell whether a folder is to be collected as a task if it is one."""
         if self._by_option:
             return True
-        return not self._roots.isdisjoint((folder, folder.parent, folder / FILE))
+        return not self._roots.isdisjoint((folder, folder.parent, folder / FILE, folder / PROBLEM))
 
 
 def _locate(rootpath: Path, folder: str) -> Path:
