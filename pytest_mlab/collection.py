@@ -11,13 +11,21 @@ from typing import Any, TypeVar
 import pytest
 
 from pytest_mlab import benchmark, checks
-from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, is_task
+from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, is_task, task_file
+from pytest_mlab.environment import Limits
 from pytest_mlab.exceptions import TaskError, UsageError
+from pytest_mlab.mlagentbench import PROBLEM
+from pytest_mlab.mlagentbench.folder import load_mlagentbench
 from pytest_mlab.results import Identity
+from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, list_subjects
 from pytest_mlab.task import Task, load_task
+from pytest_mlab.trial import GRACE
 
 Node = TypeVar("Node", bound=pytest.Collector)
+
+NET = 60.0
+"""Seconds that pytest-timeout leaves a trial beyond all limits of its own."""
 
 TRIAL_FIXTURES = frozenset({"mlab_run", "mlab_environment", "mlab_agent", "mlab_llm"})
 """A test that uses one of these is run once for every trial, not once for every task."""
@@ -44,12 +52,23 @@ class TaskFolder(pytest.Directory):
     """A task's folder: nothing in it is collected but the task itself."""
 
     def collect(self) -> Iterator[pytest.Collector]:
+        """Give the one module there is, or the folder that it is in."""
+        if task_file(self.path) == self.path / FILE:
+            yield make_node(TaskModule, self.path / FILE, self)
+        else:
+            yield make_node(ScriptsFolder, (self.path / PROBLEM).parent, self)
+
+
+class ScriptsFolder(pytest.Directory):
+    """The folder ``scripts/`` of a task in the original's format."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
         """Give the one module there is."""
-        yield make_node(TaskModule, self.path / FILE, self)
+        yield make_node(TaskModule, self.path.parent / PROBLEM, self)
 
 
 class TaskModule(pytest.Module):
-    """A ``task.toml``, collected as the packaged test module with its task."""
+    """The file that makes a folder a task, collected as the packaged test module."""
 
     task: Task
 
@@ -59,13 +78,21 @@ class TaskModule(pytest.Module):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Load the task, then collect its tests; a wrong task is a collection error."""
         try:
-            self.task = load_task(self.path.parent)
+            folder = self.getparent(TaskFolder)
+            assert folder is not None
+            self.task = load_folder(folder.path)
         except TaskError as error:
             raise self.CollectError(str(error)) from error
         for tag in self.task.tags:
             self.config.addinivalue_line("markers", f"{tag}: tag of benchmark tasks")
             self.add_marker(tag)
         return super().collect()
+
+
+def load_folder(folder: Path) -> Task:
+    """Load a task of either format."""
+    native = task_file(folder) == folder / FILE
+    return load_task(folder) if native else load_mlagentbench(folder)
 
 
 def collect_task(path: Path, parent: pytest.Collector) -> TaskFolder:
@@ -88,9 +115,33 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     tasks = _find_tasks(metafunc)
     if wants_trial:
         trials = list(list_trials(tasks, metafunc.config))
-        metafunc.parametrize("mlab_trial", trials, ids=[trial.id for trial in trials])
+        nets = {task.name: _make_net(metafunc, task) for task in tasks}
+        parameters = [
+            pytest.param(trial, id=trial.id, marks=nets[trial.task.name]) for trial in trials
+        ]
+        metafunc.parametrize("mlab_trial", parameters)
     else:
         metafunc.parametrize("mlab_task", tasks, ids=[task.name for task in tasks])
+
+
+def _make_net(metafunc: pytest.Metafunc, task: Task) -> tuple[pytest.MarkDecorator, ...]:
+    """Put the net of pytest-timeout under a task's trials, wider than their own limits."""
+    given = metafunc.definition.get_closest_marker("timeout") is not None
+    if given or not metafunc.config.pluginmanager.hasplugin("timeout"):
+        return ()
+    limits = effective_limits(task, metafunc.config.stash[SETTINGS])
+    seconds = limits.seconds + GRACE + task.limits.scoring_seconds + NET
+    return (pytest.mark.timeout(seconds, method="signal", func_only=True),)
+
+
+def effective_limits(task: Task, settings: Settings) -> Limits:
+    """Give what an agent may use: the options, else what the task says."""
+    return Limits(
+        seconds=settings.timeout or task.limits.seconds,
+        steps=settings.max_steps or task.limits.steps,
+        tokens=settings.max_tokens,
+        cost=settings.max_cost,
+    )
 
 
 def list_trials(tasks: Iterable[Task], config: pytest.Config) -> Iterator[TrialSpec]:
@@ -136,7 +187,7 @@ def _match(config: pytest.Config, pattern: str) -> list[Task]:
         ]
     if not folders:
         raise UsageError(f'mlab_task("{pattern}"): no task folder matches')
-    return [load_task(folder) for folder in folders]
+    return [load_folder(folder) for folder in folders]
 
 
 def identity_of(item: pytest.Item) -> Identity | None:

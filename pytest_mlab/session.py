@@ -16,9 +16,9 @@ import pytest
 from pytest_mlab import runs
 from pytest_mlab.actions import ACTIONS, Action
 from pytest_mlab.agents import Agent, choose_actions, find_agent
-from pytest_mlab.collection import identity_of
+from pytest_mlab.collection import effective_limits, identity_of
 from pytest_mlab.data import PreparedData, prepare_data
-from pytest_mlab.environment import Environment, Limits
+from pytest_mlab.environment import Environment
 from pytest_mlab.gpu import find_devices
 from pytest_mlab.llm import LLM, Spec, lookup
 from pytest_mlab.outcome import RESULT, STARTED, settle_outcome
@@ -27,22 +27,21 @@ from pytest_mlab.reporting.junit import junit_properties
 from pytest_mlab.reporting.progress import show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.sandbox import Sandbox, find_sandbox
-from pytest_mlab.settings import SESSION, THRESHOLD, Settings, read_settings
+from pytest_mlab.settings import SESSION, THRESHOLD, read_settings
 from pytest_mlab.subjects import SETTINGS, check_subjects, connect_llm
 from pytest_mlab.task import Task
-from pytest_mlab.trial import GRACE, Setup, open_environment, run_trial
+from pytest_mlab.trial import Setup, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
 
 DEVICES = pytest.StashKey[tuple[str, ...]]()
 SANDBOX = pytest.StashKey[Sandbox]()
 
-NET = 60.0
-"""Seconds that pytest-timeout leaves a trial beyond all limits of its own."""
-
 
 def start(config: pytest.Config) -> None:
     """Check what was asked for, before anything runs; raises `MlabError`."""
     config.stash[SETTINGS] = settings = read_settings(config)
+    # A task that is wrong is an error of its own: it keeps no other from running.
+    config.option.continue_on_collection_errors = True
     config.stash[SANDBOX] = find_sandbox(settings.sandbox)
     check_subjects(config, config.stash[SANDBOX])
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
@@ -95,25 +94,6 @@ def pytest_mlab_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
     return choose_actions(agent, llm)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the net of pytest-timeout under every trial, wider than the trial's own limits."""
-    if not config.pluginmanager.hasplugin("timeout"):
-        return
-    settings = config.stash[SETTINGS]
-    for item in items:
-        task = _task_of(item)
-        if task is not None and item.get_closest_marker("timeout") is None:
-            limits = effective_limits(task, settings)
-            seconds = limits.seconds + GRACE + task.limits.scoring_seconds + NET
-            item.add_marker(pytest.mark.timeout(seconds, method="signal", func_only=True))
-
-
-def _task_of(item: pytest.Item) -> Task | None:
-    callspec = getattr(item, "callspec", None)
-    spec = callspec.params.get("mlab_trial") if callspec is not None else None
-    return spec.task if spec is not None else None
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write down which trials are going to run; one process does it for all."""
@@ -138,16 +118,6 @@ def pytest_runtest_makereport(
         report.user_properties.extend(properties)
         report.mlab_result = result.to_json()  # type: ignore[attr-defined]  # reports take extras
     return report
-
-
-def effective_limits(task: Task, settings: Settings) -> Limits:
-    """Give what an agent may use: the options, else what the task says."""
-    return Limits(
-        seconds=settings.timeout or task.limits.seconds,
-        steps=settings.max_steps or task.limits.steps,
-        tokens=settings.max_tokens,
-        cost=settings.max_cost,
-    )
 
 
 def count_threads() -> int:

@@ -23,9 +23,17 @@ BUDGET = "budget.jsonl"
 Subject = tuple[str, str | None]
 """The names of an agent and of the LLM that it asks, if it asks one."""
 
+SUBJECTS = pytest.StashKey[list[Subject]]()
+
 
 def list_subjects(config: pytest.Config) -> list[Subject]:
     """Give who tries: each agent with each LLM, or alone where it asks none."""
+    if SUBJECTS not in config.stash:
+        config.stash[SUBJECTS] = _find_subjects(config)
+    return config.stash[SUBJECTS]
+
+
+def _find_subjects(config: pytest.Config) -> list[Subject]:
     settings = config.stash[SETTINGS]
     default = DEFAULT_WITH_LLM if settings.llms else DEFAULT
     subjects: list[Subject] = []

@@ -71,7 +71,7 @@ def main() -> None:
         make_modules(theirs / "tasks")
         tasks = [*PYTEST, "tasks", "--mlab-trials=8"]
         plain = [*PYTEST, "tasks", "-p", "no:pytest_mlab.plugin"]
-        with_tasks, with_modules = compare(tasks, plain, ours, theirs, runs=7)
+        with_tasks, with_modules = compare(tasks, plain, ours, theirs, runs=5)
     print(f"tasks {with_tasks.seconds:.2f} s, modules {with_modules.seconds:.2f} s")
     report("time", with_tasks.seconds / with_modules.seconds, "times", 1.0)
     report("memory", with_tasks.memory / with_modules.memory, "times", 1.0)
