@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from pytest_mlab import benchmark, checks
-from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, is_task, task_file
+from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, find_tasks, is_task, task_file
 from pytest_mlab.environment import Limits
 from pytest_mlab.exceptions import TaskError, UsageError
 from pytest_mlab.mlagentbench import PROBLEM
@@ -27,7 +27,17 @@ Node = TypeVar("Node", bound=pytest.Collector)
 NET = 60.0
 """Seconds that pytest-timeout leaves a trial beyond all limits of its own."""
 
-TRIAL_FIXTURES = frozenset({"mlab_run", "mlab_environment", "mlab_agent", "mlab_llm"})
+TRIAL_FIXTURES = frozenset(
+    {
+        "mlab_run",
+        "mlab_environment",
+        "mlab_setup",
+        "mlab_agent",
+        "mlab_llm",
+        "mlab_folder",
+        "mlab_workspace",
+    }
+)
 """A test that uses one of these is run once for every trial, not once for every task."""
 
 
@@ -172,22 +182,34 @@ def _find_tasks(metafunc: pytest.Metafunc) -> Sequence[Task]:
             f"{metafunc.definition.nodeid}: uses a fixture of pytest-mlab, but names no task; "
             'mark it with @pytest.mark.mlab_task("digits")'
         )
-    return [task for pattern in patterns for task in _match(metafunc.config, pattern)]
+    found = [task for pattern in patterns for task in _match(metafunc.config, pattern)]
+    return list({task.folder: task for task in found}.values())
 
 
 def _match(config: pytest.Config, pattern: str) -> list[Task]:
-    folders = [path for path in sorted(config.rootpath.glob(pattern)) if is_task(path)]
+    folders = [path for path in _glob(config.rootpath, pattern) if is_task(path)]
+    known = [task for base in config.stash[SELECTION].task_folders for task in find_tasks(base)]
     if not folders:
         folders = [
             path
-            for base in config.stash[SELECTION].task_folders
-            for path in sorted(base.iterdir())
-            if (fnmatch(path.name, pattern) or fnmatch(f"{base.name}/{path.name}", pattern))
-            and is_task(path)
+            for path in known
+            if fnmatch(path.name, pattern) or fnmatch(f"{path.parent.name}/{path.name}", pattern)
         ]
     if not folders:
-        raise UsageError(f'mlab_task("{pattern}"): no task folder matches')
+        raise UsageError(
+            f'mlab_task("{pattern}") matches no task folder below {config.rootpath} and none of '
+            f"{', '.join(path.name for path in known) or 'the bundled tasks'}"
+        )
     return [load_folder(folder) for folder in folders]
+
+
+def _glob(folder: Path, pattern: object) -> list[Path]:
+    if not isinstance(pattern, str) or not pattern or Path(pattern).is_absolute():
+        raise UsageError(
+            f"mlab_task({pattern!r}): give a task's name or a pattern of paths below the root "
+            'folder, such as "digits" or "tasks/c*"'
+        )
+    return sorted(folder.glob(pattern))
 
 
 def identity_of(item: pytest.Item) -> Identity | None:

@@ -3,6 +3,7 @@
 Loaded by every session of pytest, whether it has tasks or not: imports next to nothing.
 """
 
+import os
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.mlagentbench import PROBLEM, is_mlagentbench
-from pytest_mlab.settings import OPTIONS
+from pytest_mlab.settings import OPTIONS, locate, look_up
 
 FORMAT = "mlab/1"
 FILE = "task.toml"
@@ -41,11 +42,19 @@ def task_file(folder: Path) -> Path | None:
     return folder / PROBLEM if is_mlagentbench(folder) else None
 
 
+def find_tasks(folder: Path) -> list[Path]:
+    """List the tasks that lie side by side in a folder."""
+    return [path for path in sorted(folder.iterdir()) if is_task(path)]
+
+
 def is_task_or_holds_some(path: Path) -> bool:
     """Tell whether a path argument names a task, or a folder in which tasks lie side by side."""
-    if path.is_file():
-        return path in map(task_file, path.parents[:2])
-    return is_task(path) or (path.is_dir() and any(map(is_task, path.iterdir())))
+    try:
+        if path.is_file():
+            return path in map(task_file, path.parents[:2])
+        return is_task(path) or bool(find_tasks(path))
+    except OSError:  # no such path, no permission: pytest will say so
+        return False
 
 
 class Selection:
@@ -55,9 +64,9 @@ class Selection:
     among what is collected, as far as that can be known before collection.
     """
 
-    def __init__(self, config: pytest.Config, folders: list[str]) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self._by_option = any(config.getoption(option.name) for option in OPTIONS)
-        self._folders = [_locate(config.rootpath, folder) for folder in folders]
+        self._folders = [_locate(config, folder) for folder in look_up(config, "mlab_tasks")]
         base = config.invocation_params.dir
         if config.args_source is pytest.Config.ArgsSource.ARGS:
             self.arguments = [_find_bundled(base, argument) for argument in config.args]
@@ -65,7 +74,8 @@ class Selection:
             self.arguments = [str(folder) for folder in self.task_folders]
         else:
             self.arguments = config.args + [str(folder) for folder in self._folders]
-        named = {base / argument.partition("::")[0] for argument in self.arguments}
+        paths = (base / argument.partition("::")[0] for argument in self.arguments)
+        named = {Path(os.path.normpath(path)) for path in paths}
         self._roots = {path for path in named if is_task_or_holds_some(path)}
         self.asked = self._by_option or bool(self._roots)
 
@@ -81,8 +91,8 @@ class Selection:
         return not self._roots.isdisjoint((folder, folder.parent, folder / FILE, folder / PROBLEM))
 
 
-def _locate(rootpath: Path, folder: str) -> Path:
-    path = rootpath / folder
+def _locate(config: pytest.Config, folder: str) -> Path:
+    path = locate(config, "mlab_tasks", folder)
     if not path.is_dir():
         raise UsageError(f"--mlab-tasks (ini: mlab_tasks): there is no folder {path}")
     return path
@@ -91,10 +101,16 @@ def _locate(rootpath: Path, folder: str) -> Path:
 def _find_bundled(base: Path, argument: str) -> str:
     """Let ``tasks/digits`` name the bundled task where there is no such path."""
     path, separator, rest = argument.partition("::")
-    bundled = BUNDLED.parent / path
-    if (base / path).exists() or not bundled.exists() or not bundled.is_relative_to(BUNDLED):
+    parts = Path(os.path.normpath(path)).parts
+    if parts[:1] != (BUNDLED.name,) or os.path.lexists(base / path):
         return argument
-    return f"{bundled}{separator}{rest}"
+    bundled = BUNDLED.parent.joinpath(*parts)
+    if bundled.exists():
+        return f"{bundled}{separator}{rest}"
+    if (base / BUNDLED.name).exists():
+        return argument
+    names = ", ".join(f"{BUNDLED.name}/{task.name}" for task in find_tasks(BUNDLED))
+    raise UsageError(f"there is no {path}, here or among the bundled tasks: {names}")
 
 
 SELECTION = pytest.StashKey[Selection]()

@@ -16,7 +16,7 @@ from pytest_mlab.trial import error_result
 
 STARTED = pytest.StashKey[bool]()
 """Set on an item when its trial starts, before anything can go wrong."""
-RESULT = pytest.StashKey[Result]()
+RESULT = pytest.StashKey[Result | None]()
 """Set on an item when its trial has come to its end."""
 
 
@@ -24,18 +24,24 @@ def settle_outcome(
     item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
 ) -> Result | None:
     """Give a phase of an item its outcome, and the trial's result where this phase decides it."""
+    if call.when == "setup":  # of a rerun too
+        item.stash[STARTED], item.stash[RESULT] = False, None
     error = call.excinfo.value if call.excinfo is not None else None
     if isinstance(error, Unavailable):
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, f"Skipped: {error}")
         return None
     result = _find_result(item, error, report)
-    if isinstance(error, MlabError) or (result is not None and result.status in ERRORS):
+    ours = item.getparent(TaskModule) is not None
+    verdict = ours and isinstance(error, AssertionError)
+    if report.failed and (
+        isinstance(error, MlabError)
+        or (result is not None and result.status in ERRORS)
+        or (ours and not verdict)
+    ):
         # pytest and JUnit call an error what goes wrong outside the call.
         report.when = "setup"
-    if isinstance(error, MlabError) or (
-        isinstance(error, AssertionError) and item.getparent(TaskModule) is not None
-    ):
+    if isinstance(error, MlabError) or (verdict and str(error)):
         # The message says all there is to say; a traceback of ours would bury it.
         report.longrepr = str(error)
     return result
@@ -45,13 +51,17 @@ def _find_result(
     item: pytest.Item, error: BaseException | None, report: pytest.TestReport
 ) -> Result | None:
     identity = identity_of(item)
-    if identity is None or report.when == "teardown" or report.skipped:
+    skipped = report.skipped and not hasattr(report, "wasxfail")
+    if identity is None or report.when == "teardown" or skipped:
         return None
+    result = item.stash[RESULT]
+    if result is not None:
+        # Whatever a test or a hook thought of it afterwards, this is what came of the trial.
+        return result
     if isinstance(error, MlabError):
         return error_result(identity, error)
-    result = item.stash.get(RESULT, None)
-    if result is None and error is not None and item.stash.get(STARTED, False):
+    if error is not None and item.stash[STARTED]:
         first = str(error).strip().partition("\n")[0]
         detail = f"{type(error).__name__}: {first}"
         return Result(**vars(identity), status="harness-error", detail=detail)
-    return result
+    return None

@@ -14,7 +14,7 @@ import pytest
 from pytest_mlab import hookspec
 from pytest_mlab.discovery import SELECTION, Selection, is_task
 from pytest_mlab.exceptions import MlabError
-from pytest_mlab.settings import OPTIONS, SESSION, look_up, name_session
+from pytest_mlab.settings import OPTIONS, SESSION, name_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mlab_task(*patterns): run the test on these tasks")
     with errors_as(pytest.UsageError):
         config.stash[SESSION] = name_session(config)
-        config.stash[SELECTION] = selection = Selection(config, look_up(config, "mlab_tasks"))
+        config.stash[SELECTION] = selection = Selection(config)
         config.args = selection.arguments
         if selection.asked:
             activate(config)
@@ -183,7 +183,7 @@ def mlab_workspace(mlab_task: Task, mlab_data: PreparedData, mlab_folder: Path) 
 
 
 @pytest.fixture
-def mlab_setup(request: pytest.FixtureRequest) -> Setup:
+def mlab_setup(request: pytest.FixtureRequest, mlab_trial: TrialSpec) -> Setup:
     """All that a trial runs with, put together from the fixtures above."""
     from pytest_mlab.session import make_setup
 
@@ -208,7 +208,7 @@ def mlab_environment(
 
 
 @pytest.fixture
-def mlab_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:
+def mlab_attempt(request: pytest.FixtureRequest, mlab_task: Task) -> Callable[[Agent], Result]:
     """Lets an agent do the task once, apart from all records; for checks of the task itself."""
     from pytest_mlab.session import make_attempt
 

@@ -114,8 +114,10 @@ def pytest_runtest_makereport(
     result = settle_outcome(item, call, report)
     if result is not None:
         properties = junit_properties(result)
-        item.user_properties.extend(properties)
-        report.user_properties.extend(properties)
+        for where in (item, report):
+            # a rerun's take the place of the first run's
+            others = (pair for pair in where.user_properties if not pair[0].startswith("mlab."))
+            where.user_properties[:] = [*others, *properties]
         report.mlab_result = result.to_json()  # type: ignore[attr-defined]  # reports take extras
     return report
 

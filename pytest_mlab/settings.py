@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -123,10 +124,23 @@ def look_up(config: pytest.Config, name: str) -> Any:
     return value if value is not None else ([] if _BY_NAME[name].many else "")
 
 
+def locate(config: pytest.Config, name: str, path: str) -> Path:
+    """Give the place of an option's path.
+
+    It is seen from where pytest was started, as all of pytest's are; from the root folder where the
+    ini file names it.
+    """
+    given = config.getoption(name) is not None
+    base = config.invocation_params.dir if given else config.rootpath
+    return Path(os.path.normpath(base / path))
+
+
 def name_session(config: pytest.Config) -> str:
     """Give a new session's folder, the controller's in a worker; a trial will make it."""
     named: str | None = getattr(config, "workerinput", {}).get("mlab_session")
-    results = look_up(config, "mlab_results") or ".mlab"
+    results = locate(config, "mlab_results", look_up(config, "mlab_results") or ".mlab")
+    if results.is_relative_to(config.rootpath):
+        results = results.relative_to(config.rootpath)
     return named or f"{results}/{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
 
 
@@ -146,13 +160,14 @@ def read_settings(config: pytest.Config) -> Settings:
         max_cost=reader.number("--mlab-max-cost", low=0, strictly=True),
         budget=reader.number("--mlab-budget", low=0, strictly=True),
         seed=reader.whole("--mlab-seed") or 0,
-        gpus=reader.text("--mlab-gpus") or "auto",
+        gpus=reader.devices("--mlab-gpus"),
         sandbox=reader.text("--mlab-sandbox") or "auto",
-        json=Path(path).absolute() if (path := reader.text("--mlab-json")) else None,
+        json=locate(config, "mlab_json", path) if (path := reader.text("--mlab-json")) else None,
         check=bool(look_up(config, "mlab_check")),
     )
 
 
+_DEVICE = re.compile(r"\d+|(GPU|MIG)-[\w/-]+")
 _BY_NAME = {option.name: option for option in OPTIONS}
 
 
@@ -167,6 +182,13 @@ class _Reader:
     def many(self, flag: str) -> tuple[str, ...]:
         option = next(option for option in OPTIONS if option.flag == flag)
         return tuple(dict.fromkeys(look_up(self._config, option.name)))
+
+    def devices(self, flag: str) -> str:
+        value = self.text(flag) or "auto"
+        names = [name.strip() for name in value.split(",")]
+        if value not in ("auto", "none") and not all(map(_DEVICE.fullmatch, names)):
+            raise UsageError(f'{flag}: "{value}" is not auto, none or ids of devices such as 0,1')
+        return value
 
     def whole(self, flag: str) -> int | None:
         value: int | None = self._convert(flag, int, "a whole number")

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.projects import Project, ways_to_run
+
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -15,3 +17,19 @@ def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     del os.environ["MLAB_CACHE"]
     if before is not None:
         os.environ["MLAB_CACHE"] = before
+
+
+@pytest.fixture(params=ways_to_run())
+def plugin_args(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Give the arguments of each way in which a session may run."""
+    args: tuple[str, ...] = request.param
+    return args
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project, its terminal as wide as most are."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"):
+        monkeypatch.delenv(name, raising=False)
+    return Project(pytester)

@@ -107,7 +107,7 @@ def _load(name: str) -> Any:
     module, colon, attribute = reference.partition(":")
     if not colon:
         near = difflib.get_close_matches(name, known, n=1)
-        hint = f'did you mean "{near[0]}"?' if near else f"there are: {', '.join(known)}"
+        hint = f'did you mean "{near[0]}"?' if near else f"there are: {', '.join(known)}."
         raise UsageError(
             f'there is no agent "{name}"; {hint} Your own: --mlab-agent=package.module:attribute'
         )
