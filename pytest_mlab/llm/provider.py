@@ -8,7 +8,6 @@ runs in a thread of its own, which nobody waits for longer than the request allo
 import os
 import threading
 import time
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -29,14 +28,20 @@ _thread = threading.local()
 
 
 class Provider(ABC):
-    """An LLM behind an SDK; a subclass speaks one wire protocol."""
+    """An LLM behind an SDK; a subclass speaks one wire protocol.
+
+    ``url_variable`` names the environment variable by which its SDK's users send it elsewhere.
+    """
+
+    url_variable: str
 
     def __init__(self, spec: Spec, *, retries: int = RETRIES) -> None:
         self.name = spec.name
         self.spec = spec
         # The SDKs want a key even where the server does not.
         key = os.environ.get(spec.key_variable or "", "") or "not-needed"
-        self.client = self.connect(spec.base_url, key, retries)
+        url = spec.base_url or os.environ.get(self.url_variable)
+        self.client = self.connect(url, key, retries)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -85,11 +90,8 @@ class Provider(ABC):
                 failures.append(error)
 
         worker = threading.Thread(target=run, name=f"mlab-llm {self.name}", daemon=True)
-        with warnings.catch_warnings():
-            # SDKs warn of models whose end is announced; `Spec.note` and a provider's 404 say so.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            worker.start()
-            worker.join(seconds)
+        worker.start()
+        worker.join(seconds)
         if failures:
             raise failures[0]
         if not answers:

@@ -111,7 +111,9 @@ def _compare(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         for number, (before, after) in enumerate(zip(old, new, strict=False), start=1):
             if _steady(before) != _steady(after):
                 return f"message {number} ({after['role']}) differs\n{_differ(before, after)}"
-        return f"{len(new)} messages, not {len(old)}\n{_differ(old[len(new) :], new[len(old) :])}"
+        return (
+            f"{len(old)} messages then, {len(new)} now\n{_differ(old[len(new) :], new[len(old) :])}"
+        )
     return ""
 
 
@@ -123,6 +125,8 @@ def _steady(value: Any) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, Mapping) and set(value) <= {"role", "text"}:
         return str(value.get("text", ""))
+    if isinstance(value, str):
+        return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
