@@ -31,6 +31,7 @@ _KILLED = 128 + signal.SIGKILL
 def main() -> int:
     """Wait for the supervisor; give the command's exit code."""
     kind, settings, *argv = sys.argv[1:]
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     reading, writing = os.pipe()
     supervisor = os.fork()
     if supervisor == 0:
@@ -44,7 +45,6 @@ def main() -> int:
         finally:
             os._exit(code)
     os.close(reading)
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _, status = os.waitpid(supervisor, 0)
     return _exit_code(os.waitstatus_to_exitcode(status))
 
@@ -61,10 +61,13 @@ def run_sandlock(settings: Settings, argv: list[str], alive: int) -> int:
     scratch, options = settings["scratch"], settings["options"]
 
     def clean_up() -> None:
-        from shutil import rmtree
-
         _kill_children()
-        rmtree(scratch, ignore_errors=True)
+        try:
+            Path(scratch).rmdir()
+        except OSError:
+            import shutil  # loading it takes longer than most folders take to be removed
+
+            shutil.rmtree(scratch, ignore_errors=True)
 
     _when_gone(alive, clean_up)
     Path(scratch).mkdir(0o700)

@@ -27,7 +27,7 @@ class View:
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_gb: float = 2.0
     file_gb: float = 10.0
-    processes: int = 512
+    processes: int = 2048
     open_files: int = 1024
     image: str | None = None
 

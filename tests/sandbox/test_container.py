@@ -40,12 +40,12 @@ if verb == "run":
         arguments[i + 1].split("=", 1) for i, word in enumerate(arguments[:at]) if word == "--env"
     )
     child = subprocess.Popen(
-        [arguments[at + 1], *arguments[at + 3:]],
+        ["/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"', state / name, arguments[at + 1],
+         *arguments[at + 3:]],
         cwd=arguments[arguments.index("--workdir") + 1],
         env=inside | {{"PATH": os.environ["PATH"]}},
         start_new_session=True,
     )
-    (state / name).write_text(str(child.pid))
     sys.exit(child.wait() % 256)
 if verb == "rm":
     os.killpg(int((state / arguments[-1]).read_text()), signal.SIGKILL)
