@@ -36,7 +36,7 @@ class AnthropicMessages(Provider):
     def connect(base_url: str | None, key: str, retries: int) -> Any:
         import anthropic
 
-        return anthropic.Anthropic(
+        client = anthropic.Anthropic(
             base_url=base_url,
             api_key=key,
             max_retries=retries,
@@ -44,6 +44,8 @@ class AnthropicMessages(Provider):
                 event_hooks={"request": [forbid_late_requests]}
             ),
         )
+        client.auth_token = None  # older SDKs send ANTHROPIC_AUTH_TOKEN along, wherever it goes
+        return client
 
     def ask(self, body: dict[str, Any], timeout: float) -> Any:
         from anthropic.types import Message as Answer

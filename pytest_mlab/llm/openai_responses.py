@@ -8,6 +8,7 @@ from pytest_mlab.llm.messages import Message, Reply, Request, StopReason, ToolCa
 from pytest_mlab.llm.openai_chat import client_of
 from pytest_mlab.llm.prices import cost_of
 from pytest_mlab.llm.provider import Provider
+from pytest_mlab.llm.secrets import scrub
 from pytest_mlab.results import Usage
 
 NATIVE = "openai-responses"
@@ -70,8 +71,8 @@ class OpenAIResponses(Provider):
     def read(self, request: Request, answer: Any, seconds: float) -> Reply:
         output = getattr(answer, "output", None)
         if output is None or answer.status == "failed":
-            said = getattr(answer, "error", None) or answer
-            raise BadAnswer(f"{self.name}: no output: {str(said)[:500]}")
+            said = scrub(str(getattr(answer, "error", None) or answer))[:500]
+            raise BadAnswer(f"{self.name}: the answer holds no output: {said}")
         parts = [part for item in output if item.type == "message" for part in item.content]
         refusal = "".join(part.refusal for part in parts if part.type == "refusal")
         calls = tuple(
