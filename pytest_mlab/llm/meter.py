@@ -58,41 +58,47 @@ class Meter:
         return _Metered(self, llm, spec, role)
 
     def call(self, llm: LLM, spec: Spec, role: str, request: Request) -> Reply:
-        """Ask an LLM within the limits and write down what was asked and answered."""
-        request = self._bound(request)
+        """Ask an LLM within the limits; what came of it is recorded, a limit reached too."""
+        answer: Reply | BaseException | None = None
+        try:
+            answer = self._ask(llm, spec, request)
+        except BaseException as error:
+            answer = error
+            raise
+        finally:
+            if self.record and answer is not None:
+                self.record.write(role, spec, request, answer)
+        return answer
+
+    def _ask(self, llm: LLM, spec: Spec, request: Request) -> Reply:
+        """Make one call, if it fits into all limits."""
+        seconds = self.seconds()
+        if seconds <= 0:
+            raise LimitReached("time")
         most = _most(spec, request)
         if most.tokens > self.tokens_left:
             raise LimitReached("tokens")
         if most.cost_usd > self.cost_left:
             raise LimitReached("cost")
+        if request.seconds is not None:
+            seconds = min(seconds, request.seconds)
         # A replay costs what it cost then, but nobody is charged again.
         booked = self.budget.book(most.cost_usd) if self.budget and not spec.free else None
-        self.calls += 1
         answer: Reply | BaseException | None = None
+        self.calls += 1
         try:
-            answer = llm.complete(request)
-            self.usage += answer.usage
+            answer = llm.complete(dataclasses.replace(request, seconds=seconds))
         except ConnectionLost as error:
             answer = LimitReached("time") if self.seconds() <= 0 else error
             raise answer from None
-        except BaseException as error:
+        except Exception as error:
             answer = error
             raise
         finally:
             if self.budget and booked and (cost := _charged(answer)) is not None:
                 self.budget.settle(booked, cost)
-            if self.record and answer is not None:
-                self.record.write(self.calls, role, spec, request, answer)
+        self.usage += answer.usage
         return answer
-
-    def _bound(self, request: Request) -> Request:
-        """Give a request no more time than the trial has."""
-        seconds = self.seconds()
-        if seconds <= 0:
-            raise LimitReached("time")
-        if request.seconds is not None:
-            seconds = min(seconds, request.seconds)
-        return dataclasses.replace(request, seconds=seconds)
 
 
 @dataclass(frozen=True)

@@ -21,19 +21,19 @@ class Record:
 
     def __init__(self, path: Path, *, task: str, agent: str, llm: str, trial: int) -> None:
         self.path = path
+        self._calls = 0
         path.write_text("", encoding="utf-8")
         self._append({"format": FORMAT, "task": task, "agent": agent, "llm": llm, "trial": trial})
 
-    def write(
-        self, call: int, role: str, spec: Spec, request: Request, answer: Reply | BaseException
-    ) -> None:
-        """Append one call, numbered from 1, and the reply or the error that came of it."""
+    def write(self, role: str, spec: Spec, request: Request, answer: Reply | BaseException) -> None:
+        """Append one call and the reply or the error that came of it; they are numbered from 1."""
+        self._calls += 1
         outcome = (
             {"reply": answer.to_dict()}
             if isinstance(answer, Reply)
             else {"error": describe(answer)}
         )
-        line = {"call": call, "role": role, "llm": spec.name, "request": request.to_dict()}
+        line = {"call": self._calls, "role": role, "llm": spec.name, "request": request.to_dict()}
         self._append(line | outcome)
 
     def _append(self, line: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_mlab.exceptions import LimitReached
-from pytest_mlab.llm import LLM, Message, Reply, Request, Spec, lookup
+from pytest_mlab.llm import LLM, Message, Reply, Request, Spec, connect, lookup
 from pytest_mlab.llm.budget import Budget
 from pytest_mlab.llm.errors import BudgetSpent, ConnectionLost, Overloaded, TooLong
 from pytest_mlab.llm.meter import Meter
@@ -178,6 +178,21 @@ class TestRecord:
         assert lines[0]["reply"]["text"] == "Hello."
         assert lines[0]["reply"]["usage"]["input_tokens"] == 7
         assert lines[1]["error"] == {"type": "TooLong", "message": "too long by far"}
+
+    def test_a_limit_that_was_reached_is_on_it_and_a_replay_reaches_it_too(
+        self, tmp_path: Path
+    ) -> None:
+        """Even where the replay is given other limits, or none."""
+        record = Record(tmp_path / "llm.jsonl", task="t", agent="a", llm="gpt-4", trial=1)
+        subject = meter(record=record, max_tokens=1000)
+        ask(subject, Scripted(using(900)))
+        with pytest.raises(LimitReached, match="tokens"):
+            ask(subject, Scripted(using(900)))
+        spec = lookup(f"replay:{tmp_path}")
+        again = meter().over(connect(spec, task="t", agent="a", trial=1), spec)
+        again.complete(REQUEST)
+        with pytest.raises(LimitReached, match="tokens"):
+            again.complete(REQUEST)
 
     def test_keys_are_not_on_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-1234567890")

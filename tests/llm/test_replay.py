@@ -29,8 +29,8 @@ def record(
     """Record a trial's calls and give the name that plays them back."""
     folder.mkdir(parents=True, exist_ok=True)
     written = Record(folder / "llm.jsonl", task=task, agent=agent, llm="gpt-4", trial=trial)
-    for number, (asked, answer) in enumerate(calls, start=1):
-        written.write(number, "main", GPT_4, asked, answer)
+    for asked, answer in calls:
+        written.write("main", GPT_4, asked, answer)
     return f"replay:{folder}"
 
 
