@@ -54,8 +54,8 @@ class Response:
 
 _NAMES = "|".join(re.escape(name) for name in sorted((*ENTRIES, OBSERVATION), key=len)[::-1])
 _HEADING = re.compile(
-    rf"^[^\S\n]*(?:>[^\S\n]*)?(?:[-*•]|\d+[.)])?[^\S\n]*(?P<marks>#{{1,6}}|)[^\S\n]*[*_\[`]*"
-    rf"(?P<name>{_NAMES})[*_\]`]*[^\S\n]*(?:(?P<colon>[:：])[*_`]*|(?P<end>$))",
+    rf"^(?P<marks>[ \t>*_#`\[\d.)•-]*)(?P<name>{_NAMES})(?P<closing>[*_\]`]*)"
+    rf"[^\S\n]*(?:(?P<colon>[:：])[*_`]*|(?P<end>$))",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -112,7 +112,7 @@ def _find_headings(text: str) -> list[_Entry]:
     found = []
     for match in _HEADING.finditer(text):
         # A line that consists of a name is a heading only if it is marked as one.
-        if match["colon"] or match["marks"] or match[0].strip().strip("*_[]`") != match[0].strip():
+        if match["colon"] or match["closing"] or "#" in match["marks"]:
             found.append(_Entry(names[match["name"].lower()], match.start(), match.end()))
     return found
 
