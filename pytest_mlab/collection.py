@@ -1,6 +1,7 @@
 """From task folders to test items: what is collected, and which trials there are."""
 
 import hashlib
+import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -10,17 +11,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from pytest_mlab import benchmark, checks
+from pytest_mlab.deadline import GRACE
 from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, find_tasks, is_task, task_file
-from pytest_mlab.environment import Limits
 from pytest_mlab.exceptions import TaskError, UsageError
 from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.folder import load_mlagentbench
 from pytest_mlab.results import Identity
-from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, list_subjects
 from pytest_mlab.task import Task, load_task
-from pytest_mlab.trial import GRACE
 
 Node = TypeVar("Node", bound=pytest.Collector)
 
@@ -49,7 +47,13 @@ class TrialSpec:
     agent: str
     llm: str | None
     number: int
-    seed: int
+    session_seed: int
+
+    @property
+    def seed(self) -> int:
+        """The trial's own seed, the same for all agents."""
+        text = f"{self.session_seed}/{self.task.name}/{self.number}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 
     @property
     def id(self) -> str:
@@ -59,14 +63,16 @@ class TrialSpec:
 
 
 class TaskFolder(pytest.Directory):
-    """A task's folder: nothing in it is collected but the task itself."""
+    """A task's folder: nothing in it is collected but the task itself, by its ``file``."""
+
+    file: Path
 
     def collect(self) -> Iterator[pytest.Collector]:
         """Give the one module there is, or the folder that it is in."""
-        if task_file(self.path) == self.path / FILE:
-            yield make_node(TaskModule, self.path / FILE, self)
+        if self.file.parent == self.path:
+            yield make_node(TaskModule, self.file, self)
         else:
-            yield make_node(ScriptsFolder, (self.path / PROBLEM).parent, self)
+            yield make_node(ScriptsFolder, self.file.parent, self)
 
 
 class ScriptsFolder(pytest.Directory):
@@ -83,14 +89,15 @@ class TaskModule(pytest.Module):
     task: Task
 
     def _getobj(self) -> ModuleType:
-        return checks if self.config.stash[SETTINGS].check else benchmark
+        name = "checks" if self.config.stash[SETTINGS].check else "benchmark"
+        return importlib.import_module(f"pytest_mlab.{name}")
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Load the task, then collect its tests; a wrong task is a collection error."""
         try:
             folder = self.getparent(TaskFolder)
             assert folder is not None
-            self.task = load_folder(folder.path)
+            self.task = load_folder(folder.path, folder.file)
         except TaskError as error:
             raise self.CollectError(str(error)) from error
         for tag in self.task.tags:
@@ -99,21 +106,22 @@ class TaskModule(pytest.Module):
         return super().collect()
 
 
-def load_folder(folder: Path) -> Task:
-    """Load a task of either format."""
-    native = task_file(folder) == folder / FILE
-    return load_task(folder) if native else load_mlagentbench(folder)
+def load_folder(folder: Path, file: Path | None) -> Task:
+    """Load a task of either format, which its file tells."""
+    return load_task(folder) if file == folder / FILE else load_mlagentbench(folder)
 
 
-def collect_task(path: Path, parent: pytest.Collector) -> TaskFolder:
-    """Collect a task's folder."""
-    return make_node(TaskFolder, path, parent)
+def collect_task(path: Path, file: Path, parent: pytest.Collector) -> TaskFolder:
+    """Collect a task's folder, its file being known."""
+    folder = make_node(TaskFolder, path, parent)
+    folder.file = file
+    return folder
 
 
 def make_node(kind: type[Node], path: Path, parent: pytest.Collector) -> Node:
     """Make a collector; bundled tasks outside the root folder get the ids of a checkout."""
     extra: dict[str, Any] = {}
-    if path.is_relative_to(BUNDLED) and not path.is_relative_to(parent.config.rootpath):
+    if not path.is_relative_to(parent.config.rootpath) and path.is_relative_to(BUNDLED):
         extra["nodeid"] = path.relative_to(BUNDLED.parent).as_posix()
     node: Node = kind.from_parent(parent, path=path, **extra)
     return node
@@ -139,19 +147,9 @@ def _make_net(metafunc: pytest.Metafunc, task: Task) -> tuple[pytest.MarkDecorat
     given = metafunc.definition.get_closest_marker("timeout") is not None
     if given or not metafunc.config.pluginmanager.hasplugin("timeout"):
         return ()
-    limits = effective_limits(task, metafunc.config.stash[SETTINGS])
-    seconds = limits.seconds + GRACE + task.limits.scoring_seconds + NET
+    seconds = metafunc.config.stash[SETTINGS].timeout or task.limits.seconds
+    seconds += GRACE + task.limits.scoring_seconds + NET
     return (pytest.mark.timeout(seconds, method="signal", func_only=True),)
-
-
-def effective_limits(task: Task, settings: Settings) -> Limits:
-    """Give what an agent may use: the options, else what the task says."""
-    return Limits(
-        seconds=settings.timeout or task.limits.seconds,
-        steps=settings.max_steps or task.limits.steps,
-        tokens=settings.max_tokens,
-        cost=settings.max_cost,
-    )
 
 
 def list_trials(tasks: Iterable[Task], config: pytest.Config) -> Iterator[TrialSpec]:
@@ -160,12 +158,7 @@ def list_trials(tasks: Iterable[Task], config: pytest.Config) -> Iterator[TrialS
     for task in tasks:
         for agent, llm in subjects:
             for number in range(1, settings.trials + 1):
-                yield TrialSpec(task, agent, llm, number, _seed(settings.seed, task.name, number))
-
-
-def _seed(seed: int, task: str, number: int) -> int:
-    digest = hashlib.sha256(f"{seed}/{task}/{number}".encode()).digest()
-    return int.from_bytes(digest[:4])
+                yield TrialSpec(task, agent, llm, number, settings.seed)
 
 
 def _find_tasks(metafunc: pytest.Metafunc) -> Sequence[Task]:
@@ -200,7 +193,7 @@ def _match(config: pytest.Config, pattern: str) -> list[Task]:
             f'mlab_task("{pattern}") matches no task folder below {config.rootpath} and none of '
             f"{', '.join(path.name for path in known) or 'the bundled tasks'}"
         )
-    return [load_folder(folder) for folder in folders]
+    return [load_folder(folder, task_file(folder)) for folder in folders]
 
 
 def _glob(folder: Path, pattern: object) -> list[Path]:

@@ -11,8 +11,7 @@ import pytest
 
 from pytest_mlab.collection import TaskModule, identity_of
 from pytest_mlab.exceptions import MlabError, Unavailable
-from pytest_mlab.results import ERRORS, Result
-from pytest_mlab.trial import error_result
+from pytest_mlab.results import ERRORS, Result, error_result
 
 STARTED = pytest.StashKey[bool]()
 """Set on an item when its trial starts, before anything can go wrong."""

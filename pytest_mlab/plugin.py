@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_mlab import hookspec
-from pytest_mlab.discovery import SELECTION, Selection, is_task
+from pytest_mlab.discovery import SELECTION, Selection, task_file
 from pytest_mlab.exceptions import MlabError
 from pytest_mlab.settings import OPTIONS, SESSION, name_session
 
@@ -62,12 +62,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> TaskFolder | None:
     """Collect a folder as a task where it is one and was asked for."""
-    if not parent.config.stash[SELECTION].asks_for(path) or not is_task(path):
+    asked = parent.config.stash[SELECTION].asks_for(path)
+    file = task_file(path) if asked else None
+    if file is None:
         return None
     activate(parent.config)
     from pytest_mlab.collection import collect_task
 
-    return collect_task(path, parent)
+    return collect_task(path, file, parent)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -134,7 +136,7 @@ def mlab_agent(pytestconfig: pytest.Config, mlab_trial: TrialSpec) -> Agent:
 @pytest.fixture
 def mlab_llm(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> LLM | None:
     """The language model that the agent asks; `None` where it asks none."""
-    from pytest_mlab.session import connect_item
+    from pytest_mlab.staging import connect_item
 
     return connect_item(pytestconfig, request.node)
 
@@ -160,7 +162,7 @@ def mlab_sandbox(pytestconfig: pytest.Config) -> Sandbox:
 @pytest.fixture
 def mlab_data(pytestconfig: pytest.Config, mlab_task: Task) -> PreparedData:
     """The task's prepared data, public and private."""
-    from pytest_mlab.session import prepare_task
+    from pytest_mlab.staging import prepare_task
 
     return prepare_task(pytestconfig, mlab_task)
 
@@ -168,7 +170,7 @@ def mlab_data(pytestconfig: pytest.Config, mlab_task: Task) -> PreparedData:
 @pytest.fixture
 def mlab_folder(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Path:
     """The folder of the trial's records; whose they are is already written down in it."""
-    from pytest_mlab.session import open_record
+    from pytest_mlab.staging import open_record
 
     return open_record(pytestconfig, request.node)
 
@@ -185,7 +187,7 @@ def mlab_workspace(mlab_task: Task, mlab_data: PreparedData, mlab_folder: Path) 
 @pytest.fixture
 def mlab_setup(request: pytest.FixtureRequest, mlab_trial: TrialSpec) -> Setup:
     """All that a trial runs with, put together from the fixtures above."""
-    from pytest_mlab.session import make_setup
+    from pytest_mlab.staging import make_setup
 
     return make_setup(request)
 
@@ -210,7 +212,7 @@ def mlab_environment(
 @pytest.fixture
 def mlab_attempt(request: pytest.FixtureRequest, mlab_task: Task) -> Callable[[Agent], Result]:
     """Lets an agent do the task once, apart from all records; for checks of the task itself."""
-    from pytest_mlab.session import make_attempt
+    from pytest_mlab.staging import make_attempt
 
     return make_attempt(request)
 
@@ -223,6 +225,6 @@ def mlab_run(
     mlab_environment: Environment,
 ) -> Callable[[], Result]:
     """Runs the trial and gives its result; to be called once, in the body of the test."""
-    from pytest_mlab.session import make_runner
+    from pytest_mlab.staging import make_runner
 
     return make_runner(request.node, mlab_setup, mlab_agent, mlab_environment)

@@ -5,7 +5,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Self, get_args
+
+from pytest_mlab.exceptions import InfraError, MlabError
 
 SCHEMA = "mlab-results/1"
 
@@ -144,3 +147,10 @@ def format_improvement(improvement: float | None) -> str:
         return "–"
     rounded = round(improvement, 3) or 0.0  # never "-0.0 %"
     return f"{rounded:+.1%}".replace("%", " %")
+
+
+def error_result(identity: Identity, error: MlabError, folder: Path | None = None) -> Result:
+    """Give the result of a trial that came to nothing through no fault of the agent."""
+    status: Status = "infra-error" if isinstance(error, InfraError) else "harness-error"
+    where = "" if folder is None else str(folder)
+    return Result(**vars(identity), status=status, detail=str(error), folder=where)

@@ -11,10 +11,9 @@ from typing import Any
 from pytest_mlab.actions import Action
 from pytest_mlab.agents import Agent
 from pytest_mlab.data import PreparedData
-from pytest_mlab.deadline import enforce_deadline
+from pytest_mlab.deadline import GRACE, enforce_deadline
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import (
-    InfraError,
     InvalidSubmission,
     LimitReached,
     MlabError,
@@ -23,7 +22,7 @@ from pytest_mlab.exceptions import (
     Unavailable,
 )
 from pytest_mlab.models import Models
-from pytest_mlab.results import Identity, Result, Status, Stop
+from pytest_mlab.results import Identity, Result, Status, Stop, error_result
 from pytest_mlab.runs import OUTPUTS, TRACE, record_result
 from pytest_mlab.sandbox import Sandbox, View
 from pytest_mlab.scoring import score_workspace
@@ -31,9 +30,6 @@ from pytest_mlab.task import Task
 from pytest_mlab.trace import Trace
 from pytest_mlab.workbench import Workbench
 from pytest_mlab.workspace import Workspace
-
-GRACE = 5.0
-"""Seconds that an agent's own code may overrun its time before it is interrupted."""
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -127,13 +123,6 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
     return result
 
 
-def error_result(identity: Identity, error: MlabError, folder: Path | None = None) -> Result:
-    """Give the result of a trial that came to nothing through no fault of the agent."""
-    status: Status = "infra-error" if isinstance(error, InfraError) else "harness-error"
-    where = "" if folder is None else str(folder)
-    return Result(**vars(identity), status=status, detail=str(error), folder=where)
-
-
 @dataclass(frozen=True)
 class _Turn:
     """How an agent's turn ended."""
@@ -144,10 +133,11 @@ class _Turn:
 
 
 def _take_turn(agent: Agent, environment: Environment) -> _Turn:
-    crash = ""
+    crash = trace = ""
     try:
         with enforce_deadline(environment.remaining.seconds + GRACE):
             agent.run(environment)
+        environment.check_limits()  # what the agent may have swallowed
         stop: Stop = "gave-up"
     except Submitted:
         stop = "submitted"
@@ -156,8 +146,11 @@ def _take_turn(agent: Agent, environment: Environment) -> _Turn:
     except MlabError:
         raise
     except (Exception, SystemExit) as error:
-        stop, crash = "crashed", "".join(traceback.format_exception(error))
-    environment.end(stop, crash)
+        stop = "crashed"
+        first = str(error).strip().partition("\n")[0]
+        crash = f"the agent raised {type(error).__name__}: {first}".removesuffix(": ")
+        trace = "".join(traceback.format_exception(error))
+    environment.end(stop, trace)
     return _Turn(stop, environment.seconds, crash)
 
 
@@ -179,6 +172,5 @@ def _judge(setup: Setup, turn: _Turn) -> dict[str, Any]:
             "improvement": improvement,
         }
     if turn.crash:
-        last = turn.crash.strip().splitlines()[-1]
-        outcome |= {"status": "agent-error", "detail": f"the agent raised {last}"}
+        outcome |= {"status": "agent-error", "detail": turn.crash}
     return outcome

@@ -1,0 +1,133 @@
+"""What the fixtures of a trial are made of; loaded with the first trial that runs."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from pytest_mlab import runs
+from pytest_mlab.actions import ACTIONS
+from pytest_mlab.agents import Agent
+from pytest_mlab.collection import identity_of
+from pytest_mlab.data import PreparedData, prepare_data
+from pytest_mlab.environment import Environment, Limits
+from pytest_mlab.llm import LLM
+from pytest_mlab.outcome import RESULT, STARTED
+from pytest_mlab.reporting.progress import show_preparing
+from pytest_mlab.results import Identity, Result
+from pytest_mlab.session import session_folder
+from pytest_mlab.settings import THRESHOLD, Settings
+from pytest_mlab.subjects import SETTINGS, connect_llm
+from pytest_mlab.task import Task
+from pytest_mlab.trial import Setup, open_environment, run_trial
+from pytest_mlab.workspace import Workspace
+
+
+def effective_limits(task: Task, settings: Settings) -> Limits:
+    """Give what an agent may use: the options, else what the task says."""
+    return Limits(
+        seconds=settings.timeout or task.limits.seconds,
+        steps=settings.max_steps or task.limits.steps,
+        tokens=settings.max_tokens,
+        cost=settings.max_cost,
+    )
+
+
+def count_threads() -> int:
+    """Give a trial's share of the cores: libraries that use more than that slow all trials down."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    return max(1, len(os.sched_getaffinity(0)) // workers)
+
+
+def prepare_task(config: pytest.Config, task: Task) -> PreparedData:
+    """Prepare a task's data, its progress shown past pytest's capturing."""
+    capture = config.pluginmanager.get_plugin("capturemanager")
+
+    def watch(folder: Path) -> AbstractContextManager[object]:
+        return show_preparing(task.name, folder, capture, sys.__stderr__ or sys.stderr)
+
+    return prepare_data(task, watch)
+
+
+def open_record(config: pytest.Config, item: pytest.Item) -> Path:
+    """Make the folder of an item's records."""
+    identity = identity_of(item)
+    assert identity is not None
+    return runs.open_folder(session_folder(config), identity)
+
+
+def make_setup(request: pytest.FixtureRequest) -> Setup:
+    """Put a trial's setup together from its fixtures."""
+    identity = identity_of(request.node)
+    assert identity is not None
+    settings, task = request.config.stash[SETTINGS], request.getfixturevalue("mlab_task")
+    return Setup(
+        identity=identity,
+        task=task,
+        folder=request.getfixturevalue("mlab_folder"),
+        data=request.getfixturevalue("mlab_data"),
+        workspace=request.getfixturevalue("mlab_workspace"),
+        sandbox=request.getfixturevalue("mlab_sandbox"),
+        devices=request.getfixturevalue("mlab_gpu"),
+        threads=count_threads(),
+        limits=effective_limits(task, settings),
+        threshold=settings.threshold,
+    )
+
+
+def connect_item(config: pytest.Config, item: pytest.Item) -> LLM | None:
+    """Connect to the LLM of an item's trial, if it has one."""
+    identity = identity_of(item)
+    assert identity is not None
+    return connect_llm(config, identity)
+
+
+def make_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:
+    """Give the function that lets an agent do the task once, in a folder of its own."""
+    task: Task = request.getfixturevalue("mlab_task")
+    data: PreparedData = request.getfixturevalue("mlab_data")
+
+    def attempt(agent: Agent) -> Result:
+        folder = request.getfixturevalue("tmp_path_factory").mktemp("attempt")
+        identity = Identity(
+            task=task.name,
+            agent=type(agent).__name__,
+            llm=None,
+            trial=1,
+            nodeid=request.node.nodeid,
+            task_digest=task.digest,
+            seed=0,
+        )
+        setup = Setup(
+            identity=identity,
+            task=task,
+            folder=folder,
+            data=data,
+            workspace=Workspace.create(task, data.public, folder / runs.WORKSPACE),
+            sandbox=request.getfixturevalue("mlab_sandbox"),
+            devices=request.getfixturevalue("mlab_gpu"),
+            threads=count_threads(),
+            limits=effective_limits(task, request.config.stash[SETTINGS]),
+            threshold=THRESHOLD,
+        )
+        with open_environment(setup, ACTIONS) as environment:
+            return run_trial(setup, agent, environment)
+
+    return attempt
+
+
+def make_runner(
+    item: pytest.Item, setup: Setup, agent: Agent, environment: Environment
+) -> Callable[[], Result]:
+    """Give the function that runs a trial and keeps its result for the report."""
+
+    def run() -> Result:
+        item.stash[STARTED] = True
+        item.stash[RESULT] = result = run_trial(setup, agent, environment)
+        item.config.hook.pytest_mlab_trial_finished(config=item.config, result=result)
+        return result
+
+    return run
