@@ -5,7 +5,7 @@
         public/                                      what the agent sees, read-only
         private/                                     what only the scorer sees
         manifest.json                                size and sha256 of every file
-    <cache>/locks/                                   one process prepares, the others wait
+    <cache>/locks/<task>.lock                        one process prepares, the others wait
 
 A folder under ``data/`` is renamed into place when it is whole, so that a killed preparation leaves
 nothing that looks finished.
@@ -28,7 +28,7 @@ from pytest_mlab.children import CHILD_ENVIRONMENT, child_command
 from pytest_mlab.exceptions import InfraError, TaskError, Unavailable
 from pytest_mlab.packages import require_packages
 from pytest_mlab.process import run_command
-from pytest_mlab.task import Task, task_files
+from pytest_mlab.task import Task
 
 MANIFEST = "manifest.json"
 _FAULTS = {"unavailable": Unavailable, "infra": InfraError, "task": TaskError}
@@ -58,14 +58,14 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
     `InfraError` where a download failed, and `TaskError` where ``prepare.py`` is wrong or the
     cached data are not what was prepared.
     """
-    key = f"{task.name}-{task.data_digest[:16]}"
-    folder = cache_folder() / "data" / key
+    require_packages(task.resources.requires, f"task {task.name}")
+    folder = cache_folder() / "data" / f"{task.name}-{task.data_digest[:16]}"
     if not (folder / MANIFEST).exists():
-        require_packages(task.resources.requires, f"task {task.name}")
-        locks = cache_folder() / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        with FileLock(locks / f"{key}.lock"):
+        with _lock(task):
             if not (folder / MANIFEST).exists():
+                # What killed preparations left: nobody else is at work on a locked task.
+                for remains in (folder, *folder.parent.glob(f".{folder.name}.*")):
+                    shutil.rmtree(remains, ignore_errors=True)
                 with watch(cache_folder()):
                     _prepare_into(task, folder)
     _check_untouched(folder)
@@ -74,8 +74,17 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
 
 def prepare_apart(task: Task, folder: Path) -> PreparedData:
     """Prepare a task's data anew into a folder of one's own, outside the cache's ``data/``."""
-    _prepare_into(task, folder)
+    require_packages(task.resources.requires, f"task {task.name}")
+    with _lock(task):
+        _prepare_into(task, folder)
     return PreparedData(folder / "public", folder / "private")
+
+
+def _lock(task: Task) -> FileLock:
+    """Give the lock of everything that is downloaded and prepared for a task of this name."""
+    locks = cache_folder() / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    return FileLock(locks / f"{task.name}.lock")
 
 
 def _prepare_into(task: Task, folder: Path) -> None:
@@ -101,17 +110,25 @@ def _run_preparer(task: Task, preparer: Path, data: PreparedData, outcome: Path)
     raw = cache_folder() / "raw" / f"{task.name}-{digest}"
     raw.mkdir(parents=True, exist_ok=True)
     paths = [str(path) for path in (outcome, preparer, raw, data.public, data.private)]
-    run = run_command(
-        child_command("prepare", *paths),
-        cwd=task.folder,
-        environment=dict(os.environ) | CHILD_ENVIRONMENT,
-        seconds=task.limits.preparing_seconds,
-    )
-    if not outcome.exists():
-        raise TaskError(
-            f"{preparer}: did not come to an end ({run.describe_end()}) within "
-            f"[limits] preparing_seconds = {task.limits.preparing_seconds:g}\n{run.stderr}"
+    watched, alive = os.pipe()
+    try:
+        run = run_command(
+            child_command("prepare", str(watched), *paths),
+            cwd=task.folder,
+            environment=dict(os.environ) | CHILD_ENVIRONMENT,
+            seconds=task.limits.preparing_seconds,
+            pass_fds=(watched,),
         )
+    finally:
+        os.close(watched)
+        os.close(alive)
+    if run.ended == "timeout":
+        raise TaskError(
+            f"{preparer}: did not come to an end within [limits] preparing_seconds = "
+            f"{task.limits.preparing_seconds:g}; make it faster or allow more\n{run.stderr}"
+        )
+    if not outcome.exists():
+        raise TaskError(f"{preparer}: ended early ({run.describe_end()})\n{run.stderr}")
     report = json.loads(outcome.read_text(encoding="utf-8"))
     outcome.unlink()
     if report["fault"]:
@@ -123,8 +140,12 @@ def _describe(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): _hash(path)
         for part in ("public", "private")
-        for path in task_files(folder / part)
+        for path in _files(folder / part)
     }
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _hash(path: Path) -> str:
@@ -148,7 +169,7 @@ def _check_pin(task: Task, manifest: dict[str, str]) -> None:
 
 
 def _protect(public: Path) -> None:
-    for path in task_files(public):
+    for path in _files(public):
         path.chmod(0o444)
 
 
@@ -161,12 +182,26 @@ def _stamp(folder: Path, manifest: dict[str, str]) -> dict[str, list[object]]:
 
 
 def _check_untouched(folder: Path) -> None:
-    """Compare sizes and times of the cached files with what was prepared."""
-    stamps = json.loads((folder / MANIFEST).read_text())
-    for name, (_, size, modified) in stamps.items():
+    """Compare the cached files with what was prepared: by size and time or, failing that, in full.
+
+    A cache that was copied from elsewhere has other times and is as good.
+    """
+    try:
+        stamps = json.loads((folder / MANIFEST).read_text())
+    except ValueError:
+        raise _changed(folder / MANIFEST, folder) from None
+    for name, (digest, size, modified) in stamps.items():
         path = folder / name
-        status = path.stat() if path.exists() else None
-        if status is None or (status.st_size, status.st_mtime_ns) != (size, modified):
-            raise TaskError(
-                f"{path}: was changed after it was prepared; delete {folder} to prepare it again"
-            )
+        status = path.stat() if path.is_file() else None
+        same = status is not None and (status.st_size, status.st_mtime_ns) == (size, modified)
+        if status is None or not (same or _hash(path) == digest):
+            raise _changed(path, folder)
+    for path in _files(folder / "public"):
+        if path.relative_to(folder).as_posix() not in stamps:
+            raise _changed(path, folder)
+
+
+def _changed(path: Path, folder: Path) -> TaskError:
+    return TaskError(
+        f"{path}: was changed after it was prepared; delete {folder} to prepare it again"
+    )

@@ -1,12 +1,17 @@
-"""Prepare a task's data: ``python prepare.py OUTCOME PREPARER RAW PUBLIC PRIVATE``.
+"""Prepare a task's data: ``python prepare.py ALIVE OUTCOME PREPARER RAW PUBLIC PRIVATE``.
 
 Runs the author's ``download`` (only while RAW is not yet complete) and ``build``, and writes to the
-file OUTCOME what came of it: ``{"ok": true}`` or ``{"fault": ..., "message": ...}``.
+file OUTCOME what came of it: ``{"fault": ..., "message": ...}``, both empty where all went well.
+ALIVE is the reading end of a pipe; when its other end is gone, so is who started this process, and
+it ends itself, lest the next preparation finds it still at work.
 """
 
 import importlib.util
 import json
+import os
+import signal
 import sys
+import threading
 import traceback
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +19,15 @@ from types import ModuleType
 from pytest_mlab.exceptions import InfraError, TaskError, Unavailable
 
 COMPLETE = ".complete"
+
+_MISTAKES = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+"""Errors of the system that a wrong path brings about, not a network or a full disk."""
 
 
 def load_module(path: Path) -> ModuleType:
@@ -36,9 +50,21 @@ def prepare(preparer: Path, raw: Path, public: Path, private: Path) -> None:
     module.build(raw, public, private)
 
 
+def end_with_parent(alive: int) -> None:
+    """Kill this process and its group as soon as the other end of a pipe is closed."""
+
+    def wait() -> None:
+        os.read(alive, 1)
+        os.killpg(0, signal.SIGKILL)
+
+    os.set_inheritable(alive, False)
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def main() -> None:
-    """Run as a process; the arguments are paths."""
-    outcome, preparer, raw, public, private = map(Path, sys.argv[1:])
+    """Run as a process."""
+    end_with_parent(int(sys.argv[1]))
+    outcome, preparer, raw, public, private = map(Path, sys.argv[2:])
     try:
         prepare(preparer, raw, public, private)
         report = {"fault": "", "message": ""}
@@ -48,13 +74,13 @@ def main() -> None:
         report = {"fault": "infra", "message": str(error)}
     except TaskError as error:
         report = {"fault": "task", "message": str(error)}
-    except (ConnectionError, TimeoutError) as error:
-        report = {"fault": "infra", "message": f"{preparer}: {type(error).__name__}: {error}"}
-    except Exception:
-        report = {
-            "fault": "task",
-            "message": f"{preparer}: raised\n{traceback.format_exc(limit=-3)}",
-        }
+    except Exception as error:
+        # Failures to connect are OSErrors, in urllib and in requests too.
+        if isinstance(error, OSError) and not isinstance(error, _MISTAKES):
+            report = {"fault": "infra", "message": f"{preparer}: {type(error).__name__}: {error}"}
+        else:
+            trace = traceback.format_exc(limit=-3)
+            report = {"fault": "task", "message": f"{preparer}: raised\n{trace}"}
     outcome.write_text(json.dumps(report), encoding="utf-8")
 
 
