@@ -17,8 +17,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import BinaryIO
 
-from pytest_mlab.exceptions import ActionError
+from pytest_mlab.exceptions import ActionError, TaskError
 from pytest_mlab.task import Task
+
+MOST_BYTES = 64_000_000
+"""The largest file that is read whole; an agent's script can make far larger ones."""
 
 
 class Workspace:
@@ -44,6 +47,11 @@ class Workspace:
         )
         workspace = cls(root, public, task.read_only)
         if task.data_at != "." and any(public.iterdir()):
+            if os.path.lexists(root / task.data_at):
+                raise TaskError(
+                    f"{task.workspace / task.data_at}: is where the prepared data appear; "
+                    "give it another name"
+                )
             (root / task.data_at).symlink_to(public.resolve(), target_is_directory=True)
         return workspace
 
@@ -52,28 +60,33 @@ class Workspace:
         folder = self._resolve(name, writing=False)
         if not folder.is_dir():
             raise ActionError(f'"{name}" is not a folder')
-        return sorted(
-            f"{entry.name}/" if entry.is_dir() else entry.name for entry in os.scandir(folder)
-        )
+        try:
+            with _open_folder(self._base(folder), folder) as opened, os.scandir(opened) as entries:
+                return sorted(
+                    f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries
+                )
+        except OSError as error:
+            raise ActionError(f'"{name}" cannot be listed: {_reason(error)}') from error
 
-    def read(self, name: str, most: int = -1) -> bytes:
-        """Give a file's content, at most ``most`` bytes of it where that is not negative."""
+    def read(self, name: str, most: int | None = None) -> bytes:
+        """Give the first ``most`` bytes of a file, or all of one that is not very large."""
         with self._open(name) as file:
-            return file.read(most)
+            content = file.read(MOST_BYTES + 1 if most is None else most)
+        if most is None and len(content) > MOST_BYTES:
+            raise ActionError(f'"{name}" is larger than {MOST_BYTES / 1e6:.0f} MB; use a script')
+        return content
 
     def write(self, name: str, content: bytes) -> None:
         """Write a whole file; what was there before can be had back with `undo`."""
-        path = self._resolve(name, writing=True)
-        if path.is_file():
-            self._undo.setdefault(path, []).append(self.read(name))
-        self._replace(path, name, io.BytesIO(content))
+        self._change(self._resolve(name, writing=True), name, io.BytesIO(content))
 
     def undo(self, name: str) -> None:
-        """Take back the last `write` of a file."""
+        """Take back the last `write` or `copy` to a file that was there before."""
         path = self._resolve(name, writing=True)
         if not self._undo.get(path):
             raise ActionError(f'there is no edit of "{name}" to undo')
-        self._replace(path, name, io.BytesIO(self._undo[path].pop()))
+        self._replace(path, name, io.BytesIO(self._undo[path][-1]))
+        self._undo[path].pop()
 
     def copy(self, source: str, destination: str) -> None:
         """Copy a file or a folder within the workspace, or out of the public data."""
@@ -83,13 +96,16 @@ class Workspace:
             raise ActionError(f'there is no "{source}"')
         if not origin.is_dir():
             with self._open(source) as file:
-                self._replace(target, destination, file)
+                self._change(target, destination, file)
         elif target.exists():
             raise ActionError(f'"{destination}" exists already; name a folder that does not')
         elif target.is_relative_to(origin):
             raise ActionError(f'"{destination}" lies within "{source}"')
         else:
-            shutil.copytree(origin, target, symlinks=True)
+            try:
+                self._copy_folder(origin, target)
+            except OSError as error:
+                raise ActionError(f'"{source}" cannot be copied: {_reason(error)}') from error
 
     def exists(self, name: str) -> bool:
         """Tell whether there is something of that name."""
@@ -119,7 +135,8 @@ class Workspace:
             raise ActionError(f"{name!r} is not a file name")
         try:
             real = (self.root / name).resolve()
-        except (OSError, RuntimeError) as error:
+            real.exists()  # here the system refuses names, such as very long ones
+        except (OSError, RuntimeError, ValueError) as error:
             raise ActionError(f'"{name}" cannot be resolved: {_reason(error)}') from error
         if not real.is_relative_to(self.root) and not real.is_relative_to(self.public):
             raise ActionError(f'"{name}" is outside the workspace')
@@ -129,9 +146,10 @@ class Workspace:
 
     def _open(self, name: str) -> BinaryIO:
         path = self._resolve(name, writing=False)
-        base = self.root if path.is_relative_to(self.root) else self.public
+        if path.is_dir():
+            raise ActionError(f'"{name}" is a folder, not a file')
         try:
-            with _open_folder(base, path.parent) as parent:
+            with _open_folder(self._base(path), path.parent) as parent:
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
                 file = os.fdopen(os.open(path.name, flags, dir_fd=parent), "rb")
         except OSError as error:
@@ -140,6 +158,23 @@ class Workspace:
             file.close()
             raise ActionError(f'"{name}" is not a regular file')
         return file
+
+    def _base(self, path: Path) -> Path:
+        return self.root if path.is_relative_to(self.root) else self.public
+
+    def _copy_folder(self, origin: Path, target: Path) -> None:
+        """Copy files and links as they are; devices, pipes and sockets are left out."""
+        with _open_folder(self._base(origin), origin) as top:
+            for folder, folders, files, here in os.fwalk(".", dir_fd=top):
+                with _open_folder(self.root, target / folder, create=True) as there:
+                    for name in (*folders, *files):
+                        _copy_entry(name, here, there)
+
+    def _change(self, path: Path, name: str, source: BinaryIO) -> None:
+        before = self.read(name) if path.is_file() else None
+        self._replace(path, name, source)
+        if before is not None:
+            self._undo.setdefault(path, []).append(before)
 
     def _replace(self, path: Path, name: str, source: BinaryIO) -> None:
         try:
@@ -182,6 +217,16 @@ def _open_folder(base: Path, folder: Path, *, create: bool = False) -> Iterator[
         os.close(descriptor)
 
 
+def _copy_entry(name: str, here: int, there: int) -> None:
+    mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+    if stat.S_ISLNK(mode):
+        os.symlink(os.readlink(name, dir_fd=here), name, dir_fd=there)
+    elif stat.S_ISREG(mode):
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(name, flags, dir_fd=here), "rb") as source:
+            _write_beside(there, name, source)
+
+
 def _write_beside(parent: int, name: str, source: BinaryIO) -> None:
     try:
         mode = stat.S_IMODE(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
@@ -194,8 +239,9 @@ def _write_beside(parent: int, name: str, source: BinaryIO) -> None:
         with os.fdopen(descriptor, "wb") as file:
             shutil.copyfileobj(source, file)
         os.rename(unfinished, name, src_dir_fd=parent, dst_dir_fd=parent)
-    except OSError:
-        os.unlink(unfinished, dir_fd=parent)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished, dir_fd=parent)
         raise
 
 
