@@ -48,11 +48,8 @@ class Table:
 
     def read(self, cls: type[T]) -> T:
         """Read the whole table as a dataclass, each field being a key."""
-        kind: Any = cls
-        values = {
-            field.name: self._get(field.name, _hints(kind)[field.name], field.default)
-            for field in dataclasses.fields(kind)
-        }
+        known: Any = cls
+        values = {key: self._get(key, kind, default) for key, kind, default in _fields(known)}
         self.finish()
         return cls(**values)
 
@@ -73,6 +70,8 @@ class Table:
         return self._convert(key, self._values[key], kind)
 
     def _convert(self, key: str, value: Any, kind: Any) -> Any:
+        if type(value) is kind and kind is not float:
+            return value
         kind = _without_none(kind)
         if get_origin(kind) is Literal:
             if value in get_args(kind):
@@ -82,15 +81,19 @@ class Table:
                 return tuple(value)
         elif kind is float:
             if isinstance(value, int | float) and not isinstance(value, bool):
-                return self._finite(key, float(value))
+                return self._finite(key, value)
         elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
             return value
         raise self.error(key, f"is {_show(value)}; give {_describe(kind)}")
 
     def _finite(self, key: str, value: float) -> float:
-        if not math.isfinite(value):
-            raise self.error(key, f"is {value}; give a finite number")
-        return value
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.error(key, f"is {_show(value)}; give a finite number")
+        return number
 
 
 def read_table(file: Path) -> Table:
@@ -99,13 +102,15 @@ def read_table(file: Path) -> Table:
         return Table(tomllib.loads(file.read_text(encoding="utf-8")), file)
     except OSError as error:
         raise TaskError(f"{file}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise TaskError(f"{file}: is not valid TOML: {error}") from error
 
 
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
+def _fields(cls: type) -> list[tuple[str, Any, Any]]:
+    """Give name, type and default of each field of a dataclass."""
+    hints = get_type_hints(cls)
+    return [(field.name, hints[field.name], field.default) for field in dataclasses.fields(cls)]
 
 
 def _without_none(kind: Any) -> Any:

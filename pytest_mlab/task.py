@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from pytest_mlab.discovery import FILE, FORMAT
 from pytest_mlab.exceptions import TaskError
 from pytest_mlab.settings import THRESHOLD
@@ -24,6 +26,11 @@ LUCK = 0.01
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_MARKERS = frozenset(
+    {"filterwarnings", "mlab_task", "parametrize", "skip", "skipif", "timeout", "usefixtures"}
+    | {"xdist_group", "xfail"}
+)
+"""Markers that do something to a test; as a tag, "skip" would take trials out of the count."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +221,8 @@ def check_task(task: Task, top: Table) -> None:
     for tag in task.tags:
         if not _TAG.fullmatch(tag):
             raise top.error("tags", f'has "{tag}"; a tag becomes a marker: letters, digits, _, -')
+        if tag in _MARKERS:
+            raise top.error("tags", f'has "{tag}", a marker with a meaning of its own; rename it')
     _check_files(task, top)
     _check_figures(task, top)
 
@@ -240,15 +249,30 @@ def _check_files(task: Task, top: Table) -> None:
     ):
         if not path.exists():
             raise TaskError(f"{path}: is missing; it is what is {purpose}")
-    if not (task.workspace / task.starter).is_file():
+    if _leaves(task.starter) or not (task.workspace / task.starter).is_file():
         raise top.error("starter", f'names "{task.starter}", which is not in {task.workspace}')
+    if not task.starter.endswith(".py"):
+        raise top.error("starter", f'is "{task.starter}"; name a Python script (.py)')
+    if task.solution is not None and not task.solution.is_dir():
+        raise TaskError(f"{task.solution}: is not a folder; put the files of the solution into one")
     if _leaves(task.submission.file):
-        raise top.error("[submission] file", f'is "{task.submission.file}"; name a file within it')
+        raise top.error(
+            "[submission] file",
+            f'is "{task.submission.file}"; name a file within the workspace',
+        )
+    for text in task.resources.requires:
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            raise top.error(
+                "[resources] requires",
+                f'has "{text}"; name packages as pip does, such as "pandas>=2"',
+            ) from None
 
 
 def _leaves(name: str) -> bool:
     path = PurePosixPath(name)
-    return path.is_absolute() or ".." in path.parts or not path.parts
+    return path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
 
 
 def _check_figures(task: Task, top: Table) -> None:
@@ -259,10 +283,11 @@ def _check_figures(task: Task, top: Table) -> None:
         "[limits] steps": task.limits.steps,
         "[limits] scoring_seconds": task.limits.scoring_seconds,
         "[limits] preparing_seconds": task.limits.preparing_seconds,
+        "[limits] expected_seconds": task.limits.expected_seconds,
         "[resources] memory_gb": task.resources.memory_gb,
     }
     for key, value in positive.items():
-        if value <= 0:
+        if value is not None and value <= 0:
             raise top.error(key, f"is {value}; give a number above 0")
     for key, value in {
         "[baseline] std": task.baseline.std,
