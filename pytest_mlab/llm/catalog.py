@@ -36,7 +36,7 @@ RETIRED = {
     "claude-1": "Anthropic retired it on 2024-11-06",
     "claude-2.1": "Anthropic retired it on 2025-07-21",
     "claude-3-opus-20240229": "Anthropic retired it on 2026-01-05",
-    "gemini-pro": "Google retired Gemini 1.0 Pro in 2025",
+    "gemini-pro": "Google retired Gemini 1.0 Pro on 2025-04-09",
 }
 """Models of the paper that their provider may no longer serve; said where it answers so."""
 

@@ -8,9 +8,10 @@
         │   └── RequestError       the agent's: it may send another request
         │       └── TooLong        the prompt is over the model's context window
         └── MlabError
-            ├── LLMUsageError      the user's: told before any task runs
-            │   ├── UnknownLLM     no provider goes by that name
-            │   └── MissingKey     the key's environment variable is not set
+            ├── UsageError         the user's: told before any task runs
+            │   └── LLMUsageError
+            │       ├── UnknownLLM     no provider goes by that name
+            │       └── MissingKey     the key's environment variable is not set
             ├── ReplayDiverged     the agent asks otherwise than when it was recorded
             ├── Unavailable        the extra that serves `local` is not installed
             └── InfraError
@@ -27,7 +28,7 @@ A refusal and a content filter are no exceptions: they are replies whose ``stop`
 the agent may well go on after them.
 """
 
-from pytest_mlab.exceptions import ActionError, InfraError, MlabError
+from pytest_mlab.exceptions import ActionError, InfraError, MlabError, UsageError
 
 
 class RequestError(ActionError):
@@ -38,8 +39,8 @@ class TooLong(RequestError):
     """The prompt is longer than the model's context window; a shorter one may do."""
 
 
-class LLMUsageError(MlabError):
-    """The user asked for an LLM that cannot be had; the plugin makes it a usage error."""
+class LLMUsageError(UsageError):
+    """The user asked for a language model that cannot be had."""
 
 
 class UnknownLLM(LLMUsageError):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pytest_mlab.llm.catalog import Spec
 from pytest_mlab.llm.messages import Request, Tool
 
-LOCAL_STRING = 240
+LOCAL_STRING = 160
 """Characters of a string that the local model is let write where the schema sets no limit: it
 hardly ever ends one by itself."""
 
