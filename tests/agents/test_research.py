@@ -81,7 +81,7 @@ def test_has_long_observations_summarised(
     run_session(f"--mlab-llm={server.name}", task=str(folder))
     assert len(server.requests) == 6
     asked = [texts(request)[0] for request in server.requests[1:5]]
-    assert "characters 1 to 10,000 of 22," in asked[0]
+    assert "characters 1 to 10,000 of 2" in asked[0]
     assert "line 01999" in asked[2]
     assert "Part 1:\nPart 1.\n\nPart 2:\nPart 2." in asked[3]
     assert all(request["temperature"] == 0.01 for request in server.requests[1:5])
