@@ -7,13 +7,14 @@ import secrets
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_mlab.children import CHILD_ENVIRONMENT, PACKAGE, child_command
 from pytest_mlab.data import PreparedData
-from pytest_mlab.exceptions import InvalidSubmission, NoSubmission, TaskError
+from pytest_mlab.exceptions import InfraError, InvalidSubmission, NoSubmission, TaskError
 from pytest_mlab.process import Completed, run_command
 from pytest_mlab.sandbox import Sandbox, View
 from pytest_mlab.task import Task
@@ -30,14 +31,17 @@ class Score:
 def score_workspace(task: Task, workspace: Path, data: PreparedData, sandbox: Sandbox) -> Score:
     """Score the submission that lies in a workspace now.
 
-    Raises `NoSubmission` or `InvalidSubmission` where the agent is at fault, and `TaskError` where
-    the scorer is.
+    Raises `NoSubmission` or `InvalidSubmission` where the agent is at fault, `TaskError` where the
+    scorer is, and `InfraError` where the machine is.
     """
-    with tempfile.TemporaryDirectory(prefix="mlab-scoring-") as name:
-        scratch = Path(name).resolve()
-        submission = scratch / Path(task.submission.file).name
-        _copy_submission(task, workspace, submission)
-        return _run_scorer(task, submission, data, sandbox, scratch)
+    try:
+        with tempfile.TemporaryDirectory(prefix="mlab-scoring-") as name:
+            scratch = Path(name).resolve()
+            submission = scratch / Path(task.submission.file).name
+            _copy_submission(task, workspace, submission)
+            return _run_scorer(task, submission, data, sandbox, scratch)
+    except OSError as error:
+        raise InfraError(f"the submission could not be scored: {error}") from error
 
 
 def _copy_submission(task: Task, workspace: Path, copy: Path) -> None:
@@ -54,10 +58,11 @@ def _copy_submission(task: Task, workspace: Path, copy: Path) -> None:
             f"{file} cannot be read as a regular file ({error.strerror}); "
             "a symbolic link is not followed"
         ) from error
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise InvalidSubmission(f"{file} is not a regular file")
     with os.fdopen(descriptor, "rb") as source:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise InvalidSubmission(f"{file} is not a regular file")
         if status.st_size > task.submission.max_mb * 1e6:
             raise InvalidSubmission(
                 f"{file} has {status.st_size / 1e6:.1f} MB; "
@@ -101,16 +106,18 @@ def _run_scorer(
 
 
 def _read_report(descriptor: int, token: str) -> dict[str, Any] | None:
+    """Find the scoring process's line among whatever else may have been written there."""
     os.set_blocking(descriptor, False)
     try:
-        text = os.read(descriptor, 1 << 20)
+        lines = os.read(descriptor, 1 << 20).splitlines()
     except BlockingIOError:
         return None
-    try:
-        report = json.loads(text)
-    except ValueError:
-        return None
-    return report if isinstance(report, dict) and report.get("token") == token else None
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            report = json.loads(line)
+            if isinstance(report, dict) and report.get("token") == token:
+                return report
+    return None
 
 
 def _describe_failure(task: Task, run: Completed) -> str:
@@ -131,11 +138,12 @@ def _judge_report(task: Task, report: dict[str, Any]) -> Score:
     if "error" in report:
         raise TaskError(f"{task.scorer}: score() raised\n{report['error']}")
     value = report["score"]
-    wanted = "a pair of numbers, (score, baseline)" if task.baseline.measured else "a number"
-    numbers = value if isinstance(value, list) else [value]
-    if len(numbers) != (2 if task.baseline.measured else 1) or not all(map(_is_finite, numbers)):
-        raise TaskError(f"{task.scorer}: score() returned {value}; it must return {wanted}, finite")
-    score, baseline = numbers if task.baseline.measured else (value, task.baseline.score)
+    measured = task.baseline.measured
+    numbers = value if measured else [value, task.baseline.score]
+    if not isinstance(numbers, list) or len(numbers) != 2 or not all(map(_is_finite, numbers)):
+        wanted = "a pair of finite numbers, (score, baseline)" if measured else "a finite number"
+        raise TaskError(f"{task.scorer}: score() returned {value}; it must return {wanted}")
+    score, baseline = numbers
     if baseline == 0:
         raise TaskError(f"{task.scorer}: score() measured a baseline of 0")
     return Score(score, baseline)

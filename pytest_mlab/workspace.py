@@ -151,13 +151,13 @@ class Workspace:
         try:
             with _open_folder(self._base(path), path.parent) as parent:
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-                file = os.fdopen(os.open(path.name, flags, dir_fd=parent), "rb")
+                file = os.open(path.name, flags, dir_fd=parent)
         except OSError as error:
             raise ActionError(f'"{name}" cannot be read: {_reason(error)}') from error
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            file.close()
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
             raise ActionError(f'"{name}" is not a regular file')
-        return file
+        return os.fdopen(file, "rb")
 
     def _base(self, path: Path) -> Path:
         return self.root if path.is_relative_to(self.root) else self.public

@@ -1,8 +1,8 @@
 """Score a submission: ``python score.py FD SCORER SUBMISSION PRIVATE``, a token on standard input.
 
-Writes one JSON object to the file descriptor FD: the token, and either ``score`` (a number, or a
-pair of score and baseline), ``invalid``, ``fault`` or ``error``. The token is what only this
-process was told: code of the submission that a scorer runs cannot forge the outcome.
+Writes one line, a JSON object, to the file descriptor FD: the token, and either ``score`` (a
+number, or a pair of score and baseline), ``invalid``, ``fault`` or ``error``. The token is what
+only this process was told: code of the submission that a scorer runs cannot forge the outcome.
 """
 
 import importlib.util
@@ -10,12 +10,14 @@ import json
 import os
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pytest_mlab.exceptions import InvalidSubmission, TaskError
 
-LONGEST = 8_000
+LONGEST = 4_000
+"""Characters of a message; JSON takes up to twelve bytes for one, and a pipe holds 64 KiB."""
 
 
 def score(scorer: Path, submission: Path, private: Path) -> dict[str, Any]:
@@ -36,11 +38,17 @@ def score(scorer: Path, submission: Path, private: Path) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        return repr(value)[:LONGEST]
-    return float(value)
+    if isinstance(value, tuple) and len(value) == 2:
+        return [_number(part) for part in value]
+    return _number(value)
+
+
+def _number(value: Any) -> float | str:
+    """Give a number as a float, NumPy's too, and anything else as its repr."""
+    with suppress(TypeError, ValueError, OverflowError):
+        if hasattr(value, "__float__") and not isinstance(value, bool):
+            return float(value)
+    return repr(value)[: LONGEST // 2]
 
 
 def main() -> None:
@@ -49,7 +57,7 @@ def main() -> None:
     channel = int(sys.argv[1])
     os.set_inheritable(channel, False)
     outcome = score(*map(Path, sys.argv[2:]))
-    os.write(channel, json.dumps({"token": token, **outcome}).encode())
+    os.write(channel, b"\n%s\n" % json.dumps({"token": token, **outcome}).encode())
 
 
 if __name__ == "__main__":
