@@ -5,7 +5,9 @@ cannot do it says by raising `ActionError`, whose message becomes the observatio
 """
 
 import ast
+import io
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,8 +59,9 @@ class Action:
         return f"its arguments are {{{names}}}"
 
     def _convert(self, argument: Argument, value: object) -> object:
-        if argument.kind is int and isinstance(value, str) and value.strip().isdecimal():
-            return int(value)
+        if argument.kind is int and isinstance(value, str):
+            with suppress(ValueError):
+                return int(value)
         if isinstance(value, argument.kind) and not isinstance(value, bool):
             return value
         raise ActionError(
@@ -111,7 +114,8 @@ def inspect_script_lines(
     bench: Workbench, script_name: str, start_line_number: int, end_line_number: int
 ) -> str:
     """Show numbered lines of a file, both ends included."""
-    lines = bench.workspace.read(script_name).decode("utf-8", "replace").splitlines()
+    text = bench.workspace.read(script_name).decode("utf-8", "replace")
+    lines = [line.rstrip("\r\n") for line in io.StringIO(text, newline="")]
     first, last = max(start_line_number, 1), min(end_line_number, len(lines))
     if last - first + 1 > MOST_LINES:
         raise ActionError(f"at most {MOST_LINES} lines are shown at once; ask for fewer")
@@ -129,7 +133,7 @@ def undo_edit_script(bench: Workbench, script_name: str) -> str:
     bench.workspace.undo(script_name)
     content = bench.workspace.read(script_name).decode("utf-8", "replace")
     note = describe_syntax(script_name, content)
-    return f"The last change of {script_name} is undone. It now reads:{note}\n{content}"
+    return f"The last change of {script_name} is undone.{note} It now reads:\n{content}"
 
 
 def execute_script(bench: Workbench, script_name: str) -> str:

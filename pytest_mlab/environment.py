@@ -83,6 +83,7 @@ class Environment:
         self._trace = trace
         self._start: float | None = None
         self._end: float | None = None
+        self._submitted = False
         self._told = Usage()
         if models is not None:
             models.meter.seconds = lambda: self.remaining.seconds
@@ -92,8 +93,9 @@ class Environment:
         self._start = time.monotonic()
 
     def end(self, stop: Stop, crash: str = "") -> None:
-        """Stop the clock and record how the turn ended; called by the trial."""
+        """Stop the clock and what still runs, record how the turn ended; called by the trial."""
         self._end = time.monotonic()
+        self._workbench.close()
         usage = {} if self._models is None else {"usage": dataclasses.asdict(self.usage)}
         self._trace.append("end", stop=stop, crash=crash, **usage)
 
@@ -173,6 +175,7 @@ class Environment:
             raise
         self._record(name, arguments, observation)
         if action is not None and action.final and observation.ok:
+            self._submitted = True
             raise Submitted
         return observation
 
@@ -181,10 +184,12 @@ class Environment:
         self._trace.append("note", **fields)
 
     def check_limits(self) -> None:
-        """Raise `LimitReached` where one of the limits is used up.
+        """Raise `LimitReached` where one of the limits is used up, `Submitted` after that.
 
         An agent that calls it before it asks its LLM pays for no answer that it cannot act on.
         """
+        if self._submitted:
+            raise Submitted
         left = self.remaining
         if left.seconds <= 0:
             raise LimitReached("time")

@@ -21,9 +21,13 @@ class Trace:
     def append(self, event: str, **fields: Any) -> None:
         """Append an event and flush it; what is no JSON value goes in as its repr."""
         seconds = round(time.monotonic() - self._start, 6)
-        line = json.dumps(
-            {"event": event, "seconds": seconds, **fields}, ensure_ascii=False, default=repr
-        )
+        record = {"event": event, "seconds": seconds, **fields}
+        try:
+            line = json.dumps(record, ensure_ascii=False, default=repr)
+        except (TypeError, ValueError, RecursionError):
+            # Keys that are no text, or a value that holds itself.
+            shown = {key: repr(value) for key, value in record.items()}
+            line = json.dumps(shown, ensure_ascii=False)
         self._file.write(line + "\n")
         self._file.flush()
 
@@ -34,7 +38,7 @@ class Trace:
 
 def read_trace(path: Path) -> Iterator[dict[str, Any]]:
     """Give the events of a trace; a last line that was cut off is passed over."""
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for line in file:
-            if line.endswith("\n"):
+            if line.endswith(b"\n"):
                 yield json.loads(line)
