@@ -13,7 +13,8 @@ Linux only. What the code may read or write is not confined here but by the scor
 import contextlib
 import inspect
 import io
-import math
+import itertools
+import operator
 import os
 import resource
 import signal
@@ -26,17 +27,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
+from pytest_mlab.arrays import Array, WrongArray, check_agreement, pack_arrays, unpack_floats
 from pytest_mlab.children import call as far_side
 from pytest_mlab.descendants import StillRunning, adopted_orphans, closed_memory
 from pytest_mlab.exceptions import InvalidSubmission, TaskError
 from pytest_mlab.process import describe_end
-
-Array = npt.NDArray[Any]
 
 STARTING_SECONDS = 20.0
 """How long code may take to be imported, before it is given its input."""
@@ -57,7 +56,7 @@ def compare_speed(
     *,
     function: str,
     draw: Callable[[np.random.Generator], Sequence[Array]],
-    rounds: int = 7,
+    rounds: int = 11,
     rtol: float = 1e-6,
     atol: float = 1e-6,
 ) -> tuple[float, float]:
@@ -69,36 +68,44 @@ def compare_speed(
     `InvalidSubmission` where the candidate fails, hangs or is wrong, `TaskError` where the
     reference does.
 
-    The reference's seconds are their median, the candidate's that median times the median of the
-    rounds' ratios. Other work on the machine comes and goes, but slows both halves of a round: on
-    two busy cores the ratios' median varies by 2 % where the ratio of two medians varies by 5 to 8.
+    The reference's seconds are their median; the candidate's are that times the median over the
+    rounds of its time relative to the mean of the reference's just before and just after. What else
+    the machine does comes and goes, and would move two separate medians apart.
     """
     theirs = _Code(candidate.name, candidate.read_bytes(), function)
     ours = _Code(reference.name, reference.read_bytes(), function)
-    reference_seconds, ratios = [], []
+    candidate_seconds, reference_seconds = [], []
     for number in range(1, rounds + 1):
-        arguments = _pack(draw(np.random.default_rng()))
-        try:
+        arguments = pack_arrays(draw(np.random.default_rng()))
+        with _blaming(TaskError, f"{reference}: {function}()"):
             answer, seconds = ours.call(arguments, REFERENCE_SECONDS)
-            expected = _read_reference(answer)
-        except _CallFailed as error:
-            raise TaskError(f"{reference}: the reference's {function}() {error}") from None
+            expected = unpack_floats(answer)
         reference_seconds.append(seconds)
-        try:
+        with _blaming(InvalidSubmission, f"{candidate.name}, call {number}: {function}()"):
             limit, most_bytes = max(SLOWEST * seconds, 1.0), 2 * len(answer) + 4096
             answer, seconds = theirs.call(arguments, limit, most_bytes)
-            _check_output(answer, expected, rtol, atol)
-        except _CallFailed as error:
-            raise InvalidSubmission(
-                f"{candidate.name}: {function}() {error} [round {number} of {rounds}]"
-            ) from None
-        ratios.append(seconds / reference_seconds[-1])
+            check_agreement(unpack_floats(answer, expected.shape), expected, rtol, atol)
+        candidate_seconds.append(seconds)
+    with _blaming(TaskError, f"{reference}: {function}()"):
+        reference_seconds.append(ours.call(arguments, REFERENCE_SECONDS)[1])
+    around = map(statistics.mean, itertools.pairwise(reference_seconds))
+    ratios = map(operator.truediv, candidate_seconds, around)
     typical = statistics.median(reference_seconds)
     return typical * statistics.median(ratios), typical
 
 
+@contextlib.contextmanager
+def _blaming(fault: type[Exception], function: str) -> Iterator[None]:
+    try:
+        yield
+    except _CallFailed as error:
+        raise fault(f"{function} {error}") from None
+    except WrongArray as error:
+        raise fault(f"{function} gives an output that {error}") from None
+
+
 class _CallFailed(Exception):
-    """A call went wrong; the message continues the function's name."""
+    """A call gave no output; the message continues the function's name."""
 
 
 @dataclass(frozen=True)
@@ -209,51 +216,3 @@ def _describe_end(child: subprocess.Popen[bytes], printed: IO[bytes]) -> str:
     text = printed.read().decode("utf-8", errors="replace").strip()[-_SHOWN_CHARACTERS:]
     end = describe_end("exited", status, 0.0)
     return f"gives no output ({end}); what it printed ends with\n{text}\n"
-
-
-def _pack(arrays: Sequence[Array]) -> bytes:
-    stream = io.BytesIO()
-    for array in arrays:
-        np.save(stream, array, allow_pickle=False)
-    return stream.getvalue()
-
-
-def _read_reference(message: bytes) -> Array:
-    output: Array = np.load(io.BytesIO(message), allow_pickle=False)
-    if output.dtype.kind != "f" or not np.isfinite(output).all():
-        raise _CallFailed("does not give an array of finite floating-point numbers")
-    return output
-
-
-def _check_output(message: bytes, expected: Array, rtol: float, atol: float) -> None:
-    output = _read_output(message, expected.shape)
-    if not np.isfinite(output).all():
-        raise _CallFailed("gives NaN or infinite values")
-    if not np.allclose(output, expected, rtol=rtol, atol=atol):
-        with np.errstate(over="ignore"):
-            difference = np.max(np.abs(output.astype(float) - expected))
-        raise _CallFailed(
-            f"gives values that differ from the reference's by up to {difference:.3g} "
-            f"(allowed: {atol:g} + {rtol:g} x |value|)"
-        )
-
-
-def _read_output(message: bytes, shape: tuple[int, ...]) -> Array:
-    """Read .npy bytes that may say anything, reserving no memory on their word."""
-    stream = io.BytesIO(message)
-    try:
-        version = np.lib.format.read_magic(stream)
-        found, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
-        plain = version == (1, 0) and all(0 <= side <= len(message) for side in found)
-    except Exception:  # whatever it is that these bytes provoke
-        plain = False
-    if not plain:
-        raise _CallFailed("gives an output that is no array of numbers")
-    if found != shape:
-        raise _CallFailed(f"gives an output of shape {found}; the reference's is {shape}")
-    if dtype.kind != "f" or dtype.itemsize > 8:
-        raise _CallFailed(f"gives an output of type {dtype}; return float64")
-    if len(message) - stream.tell() != math.prod(shape) * dtype.itemsize:
-        raise _CallFailed("gives an output that is cut short or too long")
-    values: Array = np.frombuffer(message, dtype, offset=stream.tell())
-    return values.reshape(shape, order="F" if fortran_order else "C")

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_mlab.timing import Array, compare_speed
+from pytest_mlab.arrays import Array
+from pytest_mlab.timing import compare_speed
 
 IMAGES = (32, 64, 64, 3)
-FILTERS = (3, 3, 3, 4)
+FILTERS = (3, 3, 3, 3)
 
 
 def score(submission: Path, private: Path) -> tuple[float, float]:
     """Give the seconds of the submission's forward pass and of the starter's; lower is better."""
     return compare_speed(
-        submission, private / "convolution.py", function="convolve", draw=draw_layer, rounds=7
+        submission, private / "convolution.py", function="convolve", draw=draw_layer, rounds=11
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from convolution import convolve
 
 IMAGES = (32, 64, 64, 3)
-FILTERS = (3, 3, 3, 4)
+FILTERS = (3, 3, 3, 3)
 
 random = np.random.default_rng(seed=0)
 images = random.normal(size=IMAGES)
