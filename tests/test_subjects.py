@@ -200,3 +200,24 @@ def mlab_llm(mlab_llm):
     )
     ran = run_session("--mlab-agent=tools", f"--mlab-llm={server.name}", "-s", task=str(folder))
     assert "calls: 3" in ran.text
+
+
+@pytest.mark.parametrize("protocol", ["", "openai", "anthropic"])
+def test_no_sdk_is_loaded_but_the_one_that_is_asked(
+    serve: Serve, run_session: Run, pytester: pytest.Pytester, protocol: str
+) -> None:
+    """Looked at when all is over, for loading one then would cost as much."""
+    pytester.makeconftest(
+        """
+        import atexit, sys
+        atexit.register(lambda: print("loaded:", *(
+            name for name in ("anthropic", "openai", "sklearn") if name in sys.modules
+        )))
+        """
+    )
+    options = ["--mlab-agent=baseline"]
+    if protocol:
+        options = ["--mlab-agent=tools", f"--mlab-llm={serve(*SOLVE, protocol=protocol).name}"]
+    ran = run_session(*options, "-p", "conftest", "-s")
+    loaded = ran.outcome.stdout.str().rpartition("loaded:")[2].split()
+    assert loaded == ([protocol] if protocol else [])
