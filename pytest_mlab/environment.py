@@ -75,6 +75,7 @@ class Environment:
         self.task = task
         self.actions = tuple(actions)
         self.seed = seed
+        self.gave_up = ""
         self._models = models
         self._steps: list[Step] = []
         self._charged = 0
@@ -180,8 +181,13 @@ class Environment:
         return observation
 
     def note(self, **fields: Any) -> None:
-        """Write something down in the trace: a thought, a plan, why the agent gives up."""
+        """Write something down in the trace: a thought, a plan."""
         self._trace.append("note", **fields)
+
+    def give_up(self, reason: str) -> None:
+        """Say why the agent is about to return without a final answer; the result repeats it."""
+        self.gave_up = reason
+        self.note(gave_up=reason)
 
     def check_limits(self) -> None:
         """Raise `LimitReached` where one of the limits is used up, `Submitted` after that.

@@ -65,9 +65,14 @@ def find_llm(config: pytest.Config, name: str) -> Spec:
 
 
 def find_roles(config: pytest.Config, main: str) -> tuple[Spec, Spec, Spec]:
-    """Find the LLMs of a trial: the main one, the fast one and the one that edits."""
+    """Find the LLMs of a trial: the main one, the fast one and the one that edits.
+
+    What is played back is what all of them answered then.
+    """
     settings = config.stash[SETTINGS]
     first = find_llm(config, main)
+    if first.protocol == "replay":
+        return first, first, first
     fast, edit = (
         find_llm(config, other) if other and other != main else first
         for other in (settings.fast_llm, settings.edit_llm)

@@ -102,6 +102,9 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
     try:
         turn = _take_turn(agent, environment)
         outcome = _judge(setup, turn)
+        if turn.stop == "gave-up" and environment.gave_up:
+            parts = (outcome.get("detail"), f"the agent gave up: {environment.gave_up}")
+            outcome["detail"] = "; ".join(filter(None, parts))
     except Unavailable:
         raise
     except MlabError as error:
@@ -173,4 +176,6 @@ def _judge(setup: Setup, turn: _Turn) -> dict[str, Any]:
         }
     if turn.crash:
         outcome |= {"status": "agent-error", "detail": turn.crash}
-    return outcome
+    # Half a surrogate pair, which no stream takes, is shown by its escape.
+    detail = outcome.get("detail", "").encode("utf-8", "backslashreplace").decode()
+    return outcome | {"detail": detail}

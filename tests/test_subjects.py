@@ -136,6 +136,31 @@ def test_a_cost_limit_ends_the_turn(
     assert not server.requests
 
 
+def test_an_answer_that_takes_too_long_ends_the_turn(serve: Serve, run_session: Run) -> None:
+    """What lies in the workspace by then is scored."""
+    server = serve(*SOLVE)
+    server.canned.answers[-1].delay = 60
+    ran = run_session("--mlab-agent=tools", f"--mlab-llm={server.name}", "--mlab-timeout=4")
+    ran.outcome.assert_outcomes(passed=1)
+    (result,) = ran.results
+    assert result.stop == "time"
+    assert 4 <= result.seconds < 8
+
+
+def test_a_replay_plays_all_roles(serve: Serve, run_session: Run) -> None:
+    main = serve(
+        step("Understand File", file_name="train.py", things_to_look_for="x"),
+        step("Final Answer", final_answer="Done."),
+    )
+    fast = serve(Said("A script."))
+    first = run_session(f"--mlab-llm={main.name}", f"--mlab-fast-llm={fast.name}")
+    again = run_session(
+        f"--mlab-llm=replay:{first.trials[0]}", "--mlab-fast-llm=gpt-4", "-n2", "--mlab-trials=1"
+    )
+    assert [result.stop for result in again.results] == ["submitted", "submitted"]
+    assert (len(main.requests), len(fast.requests)) == (2, 1)
+
+
 @pytest.mark.parametrize("status", [401, 404, 429, 500])
 def test_a_provider_that_fails_is_an_error_not_a_failure(
     serve: Serve, run_session: Run, status: int

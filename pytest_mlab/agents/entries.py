@@ -84,7 +84,7 @@ class EntriesAgent:
             environment.check_limits()
             response = _Asker(self, environment).ask(turns, self.recall(environment, turns))
             if response is None:
-                environment.note(gave_up=f"{RETRIES + 1} answers in a row held no action")
+                environment.give_up(f"{RETRIES + 1} answers in a row held no action")
                 return
             environment.note(**response.entries)
             observation = environment.act(response.action, **response.arguments).text

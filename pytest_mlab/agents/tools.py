@@ -53,7 +53,7 @@ class ToolsAgent:
             in_vain += 1
             if not reply.tool_calls:
                 conversation.say(fill("call_a_tool"))
-        environment.note(gave_up=f"{in_vain} answers in a row called no tool that can be called")
+        environment.give_up(f"{in_vain} answers in a row called no tool that can be called")
 
 
 class _Conversation:

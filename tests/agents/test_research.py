@@ -67,6 +67,7 @@ def test_is_asked_again_five_times_at_most(serve: Serve, run_session: Run) -> No
     ran.outcome.assert_outcomes(failed=1)
     (result,) = ran.results
     assert (result.stop, result.steps, len(server.requests)) == ("gave-up", 0, 6)
+    assert "the agent gave up: 6 answers in a row held no action" in result.summary()
     assert texts(server.requests[-1])[2:4] == ["Certainly!", texts(server.requests[-1])[3]]
     assert "no entry `Action:`" in texts(server.requests[-1])[3]
 

@@ -104,6 +104,7 @@ def test_gives_up_when_nothing_can_be_called(serve: Serve, run_session: Run) -> 
     ran.outcome.assert_outcomes(failed=1)
     (result,) = ran.results
     assert (result.status, result.stop, len(server.requests)) == ("no-submission", "gave-up", 6)
+    assert "the agent gave up: 6 answers in a row called no tool" in result.detail
     assert "called no tool" in ran.events("note")[-1]["gave_up"]
 
 
