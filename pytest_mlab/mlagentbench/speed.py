@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_mlab.timing import Array, compare_speed
+from pytest_mlab.arrays import Array
+from pytest_mlab.timing import compare_speed
 
 IMAGES = (32, 64, 64, 3)
 

@@ -1,13 +1,13 @@
 """Collecting 1,000 tasks of 8 trials beside 1,000 modules of 8 tests.
 
-``python tests/benchmarks/bench_collection.py``
+``python -m tests.benchmarks.bench_collection``
 """
 
 import sys
 import tempfile
 from pathlib import Path
 
-from measure import compare, report
+from tests.benchmarks.measure import compare, report
 
 TASKS = 1000
 PYTEST = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]

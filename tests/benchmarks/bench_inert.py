@@ -1,10 +1,10 @@
-"""What the plugin costs a project that does not use it: ``python tests/benchmarks/bench_inert.py``."""
+"""What the plugin costs a project without tasks: ``python -m tests.benchmarks.bench_inert``."""
 
 import sys
 import tempfile
 from pathlib import Path
 
-from measure import compare, report
+from tests.benchmarks.measure import compare, report
 
 PYTEST = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
 

@@ -1,4 +1,4 @@
-"""What starting a command costs: ``python tests/benchmarks/bench_sandbox.py``.
+"""What starting a command costs: ``python -m tests.benchmarks.bench_sandbox``.
 
 Each figure is a median difference to the bare `subprocess.run` that ran just before it.
 """
@@ -10,16 +10,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from measure import report, time_calls
-
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.process import Completed, run_command
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View, find_sandbox
+from tests.benchmarks.measure import report, time_calls
 
 RUNS = 200
 COMMAND = ["/bin/true"]
-TARGETS = {"none": 3.0, "bwrap": 10.0, "sandlock": 100.0}
+TARGETS = {"none": 3.0, "bwrap": 10.0, "landlock": 100.0}
 
 
 def extra_milliseconds(function: Callable[[], object], bare: Callable[[], object]) -> float:

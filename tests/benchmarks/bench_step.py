@@ -1,4 +1,4 @@
-"""What a step costs on top of what it starts: ``python tests/benchmarks/bench_step.py``.
+"""What a step costs on top of what it starts: ``python -m tests.benchmarks.bench_step``.
 
 One turn is List Files, Inspect Script Lines, Write File and Execute Script (a one-line script). It
 is held against starting that script in the same sandbox with nothing around it, turn by turn.
@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measure import report
-
 from pytest_mlab.actions import ACTIONS
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.sandbox import View, find_sandbox
@@ -21,6 +19,7 @@ from pytest_mlab.task import Baseline, Metric, Task
 from pytest_mlab.trace import Trace
 from pytest_mlab.workbench import Workbench
 from pytest_mlab.workspace import Workspace
+from tests.benchmarks.measure import report
 
 TURNS = 260
 STEPS = 4

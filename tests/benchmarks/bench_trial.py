@@ -1,4 +1,4 @@
-"""What a trial costs beyond the scorer's own process: ``python tests/benchmarks/bench_trial.py``.
+"""What a trial costs beyond the scorer's own process: ``python -m tests.benchmarks.bench_trial``.
 
 The agent submits at once, the scorer returns at once; sessions of many trials are held against a
 session of one, and against starting as many scoring processes bare. Also the time from the start of
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import report, run_once, time_calls
+from tests.benchmarks.measure import report, run_once, time_calls
 
 TRIALS = 41
 
