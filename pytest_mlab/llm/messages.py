@@ -152,8 +152,7 @@ def _set_fields(record: Any) -> dict[str, Any]:
             continue
         if isinstance(value, tuple):
             value = [
-                dataclasses.asdict(item) if isinstance(item, (Tool, ToolCall)) else item
-                for item in value
+                dict(vars(item)) if isinstance(item, (Tool, ToolCall)) else item for item in value
             ]
         fields[entry.name] = value
     return fields
