@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from pytest_mlab.conventions import FILE
 from pytest_mlab.deadline import GRACE
-from pytest_mlab.discovery import BUNDLED, FILE, SELECTION, find_tasks, is_task, task_file
+from pytest_mlab.discovery import BUNDLED, SELECTION, find_tasks, is_task, task_file
 from pytest_mlab.exceptions import TaskError, UsageError
 from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.folder import load_mlagentbench

@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
+from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.exceptions import UsageError
-
-THRESHOLD = 0.10
-"""The improvement over the baseline that a success has to exceed (the paper's)."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pytest_mlab import runs
 from pytest_mlab.actions import ACTIONS
 from pytest_mlab.agents import Agent
 from pytest_mlab.collection import identity_of
+from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.llm import LLM
@@ -19,7 +20,7 @@ from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.session import session_folder
-from pytest_mlab.settings import THRESHOLD, Settings
+from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, connect_llm
 from pytest_mlab.task import Task
 from pytest_mlab.trial import Setup, open_environment, run_trial

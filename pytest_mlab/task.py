@@ -15,14 +15,16 @@ from typing import Literal
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from pytest_mlab.discovery import FILE, FORMAT
+from pytest_mlab.conventions import FILE, FORMAT, THRESHOLD
 from pytest_mlab.exceptions import TaskError
-from pytest_mlab.settings import THRESHOLD
 from pytest_mlab.statistics import student_t_tail
 from pytest_mlab.tables import Table, read_table
 
 LUCK = 0.01
 """How often a do-nothing agent may succeed by the noise of the starter's score alone."""
+
+MOST = 1e9
+"""The largest improvement there is."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -50,8 +52,12 @@ class Metric:
     bound: float | None = None
 
     def improvement(self, score: float, baseline: float) -> float:
-        """Give the fraction by which a score is better than the baseline (negative: worse)."""
-        gain = (score - baseline) / abs(baseline)
+        """Give the fraction by which a score is better than the baseline (negative: worse).
+
+        It ends at plus and minus a billion: numbers near the end of what a float can be are no
+        reason for a result without one.
+        """
+        gain = max(-MOST, min(MOST, (score - baseline) / abs(baseline)))
         return gain if self.goal == "maximize" else -gain
 
     def target(self, baseline: float, threshold: float) -> float:

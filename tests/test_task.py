@@ -225,6 +225,11 @@ class TestImprovement:
         assert metric.improvement(score, baseline) == pytest.approx(improvement)
         assert metric.improvement(metric.target(baseline, 0.1), baseline) == pytest.approx(0.1)
 
+    @pytest.mark.parametrize(("score", "baseline"), [(1.7e308, 1e-9), (1.7e308, -1.7e308)])
+    def test_is_finite_whatever_is_handed_in(self, score: float, baseline: float) -> None:
+        assert Metric("m", "maximize").improvement(score, baseline) == 1e9
+        assert Metric("m", "minimize").improvement(score, baseline) == -1e9
+
 
 class TestDigest:
     """A result of another digest is a result of another task."""

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mlab.actions import ACTIONS, Action
+from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.results import Identity
 from pytest_mlab.runs import WORKSPACE
 from pytest_mlab.sandbox import find_sandbox
-from pytest_mlab.settings import THRESHOLD
 from pytest_mlab.task import Task
 from pytest_mlab.trial import Setup, open_environment
 from pytest_mlab.workspace import Workspace
