@@ -246,3 +246,22 @@ def test_no_sdk_is_loaded_but_the_one_that_is_asked(
     ran = run_session(*options, "-p", "conftest", "-s")
     loaded = ran.outcome.stdout.str().rpartition("loaded:")[2].split()
     assert loaded == ([protocol] if protocol else [])
+
+
+def test_two_agents_play_back_their_own_recordings_side_by_side(
+    serve: Serve, run_session: Run
+) -> None:
+    one = (
+        step("Execute Script", script_name="train.py"),
+        step("Final Answer", final_answer="Done."),
+    )
+    server = serve(*one, *one)
+    agents = ("--mlab-agent=react", "--mlab-agent=research")
+    first = run_session(*agents, f"--mlab-llm={server.name}", "--mlab-results=recorded")
+    recorded = first.folder / "recorded"
+    again = run_session(*agents, f"--mlab-llm=replay:{recorded}", "-n2")
+    assert sorted((result.agent, result.stop, result.score) for result in again.results) == [
+        ("react", "submitted", 0.7),
+        ("research", "submitted", 0.7),
+    ]
+    assert len(server.requests) == 4
