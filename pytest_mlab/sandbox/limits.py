@@ -2,6 +2,7 @@
 
 import resource
 from collections.abc import Sequence
+from pathlib import Path
 
 from pytest_mlab.sandbox.view import View
 
@@ -20,19 +21,18 @@ _OPTIONS = {
 }
 
 
-def limit_command(argv: Sequence[str], view: View, *, processes: bool) -> list[str]:
+def limit_command(argv: Sequence[str], view: View, *, apart: bool) -> list[str]:
     """Give the command line that runs another one within a view's limits.
 
-    The kernel counts a user's processes in all sessions together, except in a user namespace of
-    one's own: set `processes` only there.
+    The kernel counts all processes of a user together, except in a user namespace of one's own:
+    `apart` says that there is one. Without, the limit leaves room for what runs already.
     """
     wanted = {
         resource.RLIMIT_DATA: int(view.memory_gb * 2**30),
         resource.RLIMIT_FSIZE: int(view.file_gb * 2**30),
         resource.RLIMIT_NOFILE: view.open_files,
+        resource.RLIMIT_NPROC: view.processes + (0 if apart else _count_threads()),
     }
-    if processes:
-        wanted[resource.RLIMIT_NPROC] = view.processes
     script = [_ALWAYS]
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
@@ -40,3 +40,8 @@ def limit_command(argv: Sequence[str], view: View, *, processes: bool) -> list[s
         command, unit = _OPTIONS[kind]
         script.append(command.format(bound // unit))
     return ["/bin/sh", "-c", f'{" && ".join(script)} && exec "$@"', "sh", *argv]
+
+
+def _count_threads() -> int:
+    """Give the number of threads of all users."""
+    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])

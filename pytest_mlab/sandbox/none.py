@@ -13,7 +13,7 @@ class NoSandbox:
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv`."""
-        return limit_command(argv, view, processes=False)
+        return limit_command(argv, view, apart=False)
 
     def environment(self, view: View) -> dict[str, str]:
         """Give the environment to start it with."""

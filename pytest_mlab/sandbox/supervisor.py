@@ -6,11 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-_SCRIPT = Path(__file__).resolve().parents[1] / "children" / "supervise.py"
+# Isolated, it looks neither at the environment nor at the working folder, which are the agent's.
+_SCRIPT = """
+import sys
+sys.path.append(sys.argv.pop(1))
+from pytest_mlab.children.supervise import main
+sys.exit(main())
+"""
 
 
 def supervise_command(
-    kind: Literal["sandlock", "container"], settings: Mapping[str, object], argv: Sequence[str]
+    kind: Literal["landlock", "container"], settings: Mapping[str, object], argv: Sequence[str]
 ) -> list[str]:
     """Give the command line that runs `argv` and ends it in the manner of its kind."""
-    return [sys.executable, "-I", str(_SCRIPT), kind, json.dumps(settings), *argv]
+    folder = str(Path(__file__).resolve().parents[2])
+    return [sys.executable, "-I", "-c", _SCRIPT, folder, kind, json.dumps(settings), *argv]

@@ -58,6 +58,12 @@ def allowed_environment(view: View) -> dict[str, str]:
     }
 
 
+def gpu_devices() -> list[str]:
+    """Give the files by which programs talk to GPUs, of Nvidia's and of others."""
+    found = (path for pattern in ("nvidia*", "dri", "kfd") for path in Path("/dev").glob(pattern))
+    return sorted(map(str, found))
+
+
 def _user_site() -> dict[str, str]:
     """Keep packages that were installed for the user, where our own Python uses them."""
     if site.ENABLE_USER_SITE:

