@@ -21,7 +21,11 @@ def tool_name(action: Action) -> str:
 
 def tool_of(action: Action) -> Tool:
     """Give an action as a tool."""
-    return Tool(tool_name(action), action.description, _object(action.arguments))
+    arguments = {
+        argument.name: {**_type(argument), "description": argument.description}
+        for argument in action.arguments
+    }
+    return Tool(tool_name(action), action.description, _closed(arguments))
 
 
 def form_of(entries: Sequence[str], actions: Sequence[Action]) -> dict[str, Any]:
@@ -35,24 +39,16 @@ def form_of(entries: Sequence[str], actions: Sequence[Action]) -> dict[str, Any]
 
 
 def _answer(prose: dict[str, Any], action: Action) -> dict[str, Any]:
+    arguments = action.arguments
     properties = prose | {
         ACTION: {"const": action.name},
-        INPUT: _object(action.arguments, maxLength=PROSE),
+        INPUT: _closed({argument.name: _type(argument, maxLength=PROSE) for argument in arguments}),
     }
     return _closed(properties)
 
 
-def _object(arguments: Sequence[Argument], **more: Any) -> dict[str, Any]:
-    return _closed(
-        {
-            argument.name: {
-                "type": _TYPES[argument.kind],
-                "description": argument.description,
-                **(more if argument.kind is str else {}),
-            }
-            for argument in arguments
-        }
-    )
+def _type(argument: Argument, **more: Any) -> dict[str, Any]:
+    return {"type": _TYPES[argument.kind], **(more if argument.kind is str else {})}
 
 
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:

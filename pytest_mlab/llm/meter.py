@@ -120,7 +120,8 @@ class _Metered:
 
 def _most(spec: Spec, request: Request) -> Usage:
     """Give what a call may use at most; its prompt is estimated."""
-    asked = json.dumps(request.to_dict(), ensure_ascii=False)
+    sent = request if spec.local else dataclasses.replace(request, form=None)
+    asked = json.dumps(sent.to_dict(), ensure_ascii=False)
     prompt = len(asked.encode(errors="replace")) // BYTES_PER_TOKEN
     written = spec.traits.output_limit(request.max_tokens)
     cost = cost_of(spec, input_tokens=prompt, output_tokens=written)
