@@ -49,13 +49,14 @@ class _FilterProgram(ctypes.Structure):
 def restrict_files(
     readable: Iterable[str],
     writable: Iterable[str],
+    listable: Iterable[str],
     devices: Iterable[str],
     hidden: Iterable[str],
 ) -> None:
     """Let this process and its children open nothing but what is named, and signal no others.
 
-    What is hidden lies in what is readable: its names can be listed there, and no more. Devices are
-    those whose drivers may be talked to.
+    What is listable shows its names and those in its folders, and no more; so does what is hidden
+    within something readable. Devices are those whose drivers may be talked to.
     """
     version = _libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < _NEEDED:
@@ -68,6 +69,8 @@ def restrict_files(
             _allow(ruleset, path, access)
     for name in writable:
         _allow(ruleset, Path(name), _WRITE)
+    for name in listable:
+        _allow(ruleset, Path(name), _READ_DIR)
     for name in devices:
         _allow(ruleset, Path(name), _READ | _WRITE_FILE | _IOCTL_DEVICE)
     set_process(_PR_SET_NO_NEW_PRIVS, 1)

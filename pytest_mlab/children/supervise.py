@@ -78,6 +78,7 @@ def _become_confined(settings: Settings, argv: list[str]) -> int:
     restrict_files(
         settings["readable"],
         [*settings["writable"], settings["scratch"]],
+        settings["listable"],
         settings["devices"],
         settings["hidden"],
     )

@@ -50,6 +50,8 @@ class Landlock:
         settings = {
             "readable": [str(path) for path in readable],
             "writable": [str(path) for path in writable],
+            # Python imports nothing out of a folder that it cannot list.
+            "listable": [p for p in view.environment.get("PYTHONPATH", "").split(":") if p],
             "devices": gpu_devices() if view.gpus else [],
             "hidden": [str(path) for path in hidden_paths(view)],
             "filter": program.hex() if program is not None else None,

@@ -106,6 +106,25 @@ def test_variables_that_are_given_arrive_and_others_do_not(
 
 
 @everywhere
+def test_a_package_that_is_shown_without_its_folder_can_be_imported(
+    place: Place, kind: str
+) -> None:
+    package = place.private / "shown"
+    package.mkdir()
+    (package / "__init__.py").write_text("answer = 42")
+    path = {"PYTHONPATH": str(package.parent)}
+    sandbox = get_sandbox(kind)
+    view = View(writable=place.workspace, readable=(package,), environment=path)
+    run = run_command(
+        sandbox.command([sys.executable, "-c", "import shown; print(shown.answer)"], view),
+        cwd=view.writable,
+        environment=sandbox.environment(view),
+        seconds=20,
+    )
+    assert run.stdout == "42\n", run.stderr
+
+
+@everywhere
 @pytest.mark.parametrize("code", [0, 1, 42])
 def test_the_exit_code_is_the_commands(attack: Attack, kind: str, code: int) -> None:
     assert attack(kind, f"sys.exit({code})").exit_code == code
