@@ -81,7 +81,7 @@ def test_permuted_labels_score_by_chance(
         score = score_workspace(mlab_task, Path(result.folder) / "workspace", data, mlab_sandbox)
         improvement = mlab_task.metric.improvement(score.value, score.baseline)
         assert improvement < 0, (
-            f"with permuted labels the solution scores {score.value:.6g}, better than the "
+            f"with permuted labels the solution scores {score.value:.6g}, no worse than the "
             f"baseline of {score.baseline:.6g}: the scorer does not measure the labels"
         )
 

@@ -23,6 +23,9 @@ from pytest_mlab.task import Task, load_task
 
 Node = TypeVar("Node", bound=pytest.Collector)
 
+IDENTITY = pytest.StashKey[Identity]()
+"""The identity of an item's trial where it is not the one that the item's id says."""
+
 NET = 60.0
 """Seconds that pytest-timeout leaves a trial beyond all limits of its own."""
 
@@ -180,34 +183,34 @@ def _find_tasks(metafunc: pytest.Metafunc) -> Sequence[Task]:
     return list({task.folder: task for task in found}.values())
 
 
-def _match(config: pytest.Config, pattern: str) -> list[Task]:
-    folders = [path for path in _glob(config.rootpath, pattern) if is_task(path)]
-    known = [task for base in config.stash[SELECTION].task_folders for task in find_tasks(base)]
-    if not folders:
-        folders = [
-            path
-            for path in known
-            if fnmatch(path.name, pattern) or fnmatch(f"{path.parent.name}/{path.name}", pattern)
-        ]
-    if not folders:
-        raise UsageError(
-            f'mlab_task("{pattern}") matches no task folder below {config.rootpath} and none of '
-            f"{', '.join(path.name for path in known) or 'the bundled tasks'}"
-        )
-    return [load_folder(folder, task_file(folder)) for folder in folders]
-
-
-def _glob(folder: Path, pattern: object) -> list[Path]:
+def _match(config: pytest.Config, pattern: object) -> list[Task]:
     if not isinstance(pattern, str) or not pattern or Path(pattern).is_absolute():
         raise UsageError(
             f"mlab_task({pattern!r}): give a task's name or a pattern of paths below the root "
             'folder, such as "digits" or "tasks/c*"'
         )
-    return sorted(folder.glob(pattern))
+    bases = [config.rootpath / BUNDLED.name, *config.stash[SELECTION].task_folders]
+    known = [find_tasks(base) for base in bases if base.is_dir()]
+    by_path = [path for path in sorted(config.rootpath.glob(pattern)) if is_task(path)]
+    by_name = ([task for task in tasks if _is_called(task, pattern)] for tasks in known)
+    folders = next(filter(None, (by_path, *by_name)), None)
+    if folders is None:
+        names = ", ".join(dict.fromkeys(task.name for tasks in known for task in tasks))
+        raise UsageError(
+            f'mlab_task("{pattern}") matches no task folder below {config.rootpath}, and none of '
+            f"{names or 'the bundled tasks'}"
+        )
+    return [load_folder(folder, task_file(folder)) for folder in folders]
+
+
+def _is_called(task: Path, pattern: str) -> bool:
+    return fnmatch(task.name, pattern) or fnmatch(f"{task.parent.name}/{task.name}", pattern)
 
 
 def identity_of(item: pytest.Item) -> Identity | None:
     """Give the identity of the trial that an item runs, if it runs one."""
+    if IDENTITY in item.stash:
+        return item.stash[IDENTITY]
     callspec = getattr(item, "callspec", None)
     spec = callspec.params.get("mlab_trial") if callspec is not None else None
     if not isinstance(spec, TrialSpec):

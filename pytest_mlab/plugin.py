@@ -126,11 +126,11 @@ def mlab_task(mlab_trial: TrialSpec) -> Task:
 
 
 @pytest.fixture
-def mlab_agent(pytestconfig: pytest.Config, mlab_trial: TrialSpec) -> Agent:
+def mlab_agent(request: pytest.FixtureRequest, mlab_trial: TrialSpec) -> Agent:
     """The agent that acts, made anew for each trial."""
-    hook = pytestconfig.hook.pytest_mlab_make_agent
-    agent: Agent = hook(config=pytestconfig, name=mlab_trial.agent)
-    return agent
+    from pytest_mlab.staging import make_agent_of
+
+    return make_agent_of(request.node, mlab_trial.agent)
 
 
 @pytest.fixture
@@ -168,11 +168,11 @@ def mlab_data(pytestconfig: pytest.Config, mlab_task: Task) -> PreparedData:
 
 
 @pytest.fixture
-def mlab_folder(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Path:
+def mlab_folder(request: pytest.FixtureRequest, mlab_agent: Agent) -> Path:
     """The folder of the trial's records; whose they are is already written down in it."""
     from pytest_mlab.staging import open_record
 
-    return open_record(pytestconfig, request.node)
+    return open_record(request.node, mlab_agent)
 
 
 @pytest.fixture

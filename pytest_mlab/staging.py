@@ -1,5 +1,6 @@
 """What the fixtures of a trial are made of; loaded with the first trial that runs."""
 
+import dataclasses
 import os
 import sys
 from collections.abc import Callable
@@ -10,8 +11,8 @@ import pytest
 
 from pytest_mlab import runs
 from pytest_mlab.actions import ACTIONS
-from pytest_mlab.agents import Agent
-from pytest_mlab.collection import identity_of
+from pytest_mlab.agents import Agent, name_of
+from pytest_mlab.collection import IDENTITY, identity_of
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
@@ -21,10 +22,13 @@ from pytest_mlab.reporting.progress import show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.session import session_folder
 from pytest_mlab.settings import Settings
-from pytest_mlab.subjects import SETTINGS, connect_llm
+from pytest_mlab.subjects import SETTINGS, connect_llm, make_agent
 from pytest_mlab.task import Task
 from pytest_mlab.trial import Setup, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
+
+AGENT = pytest.StashKey[Agent]()
+"""The agent that an item's id names, made for its trial."""
 
 
 def effective_limits(task: Task, settings: Settings) -> Limits:
@@ -53,22 +57,36 @@ def prepare_task(config: pytest.Config, task: Task) -> PreparedData:
     return prepare_data(task, watch)
 
 
-def open_record(config: pytest.Config, item: pytest.Item) -> Path:
-    """Make the folder of an item's records."""
+def make_agent_of(item: pytest.Item, name: str) -> Agent:
+    """Make the agent that an item's id names."""
+    item.stash[AGENT] = agent = make_agent(item.config, name)
+    return agent
+
+
+def open_record(item: pytest.Item, agent: Agent) -> Path:
+    """Make the folder of an item's records.
+
+    An agent that comes from a fixture of the user's own is recorded under its own name: what it
+    achieves must not be credited to the one that the item's id names.
+    """
     identity = identity_of(item)
     assert identity is not None
-    return runs.open_folder(session_folder(config), identity)
+    if agent is not item.stash.get(AGENT, None):
+        identity = dataclasses.replace(identity, agent=name_of(agent))
+        item.stash[IDENTITY] = identity
+    return runs.open_folder(session_folder(item.config), identity)
 
 
 def make_setup(request: pytest.FixtureRequest) -> Setup:
     """Put a trial's setup together from its fixtures."""
+    settings, task = request.config.stash[SETTINGS], request.getfixturevalue("mlab_task")
+    folder = request.getfixturevalue("mlab_folder")
     identity = identity_of(request.node)
     assert identity is not None
-    settings, task = request.config.stash[SETTINGS], request.getfixturevalue("mlab_task")
     return Setup(
         identity=identity,
         task=task,
-        folder=request.getfixturevalue("mlab_folder"),
+        folder=folder,
         data=request.getfixturevalue("mlab_data"),
         workspace=request.getfixturevalue("mlab_workspace"),
         sandbox=request.getfixturevalue("mlab_sandbox"),

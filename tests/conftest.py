@@ -19,6 +19,13 @@ def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         os.environ["MLAB_CACHE"] = before
 
 
+@pytest.fixture(autouse=True)
+def outside_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sessions that a test starts take no notice of the one that it runs in."""
+    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(params=ways_to_run())
 def plugin_args(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Give the arguments of each way in which a session may run."""
@@ -30,6 +37,4 @@ def plugin_args(request: pytest.FixtureRequest) -> tuple[str, ...]:
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty project, its terminal as wide as most are."""
     monkeypatch.setenv("COLUMNS", "80")
-    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"):
-        monkeypatch.delenv(name, raising=False)
     return Project(pytester)

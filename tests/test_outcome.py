@@ -223,7 +223,7 @@ NET = """
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(items):
         for item in items:
-            item.add_marker(pytest.mark.timeout(2, method="signal", func_only=True))
+            item.add_marker(pytest.mark.timeout(2), append=False)
 """
 
 

@@ -68,6 +68,11 @@ def find_agent(name: str) -> Agent:
     raise UsageError(f'agent "{name}" is a {type(target).__name__}; it needs run(environment)')
 
 
+def name_of(agent: Agent) -> str:
+    """Give an agent's own name, for the reports."""
+    return str(getattr(agent, "name", type(agent).__name__))
+
+
 def asks_llm(agent: Agent) -> bool:
     """Tell whether an agent is to be given an LLM where there is one."""
     return bool(getattr(agent, "asks_llm", True))

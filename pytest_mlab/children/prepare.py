@@ -12,10 +12,10 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from pathlib import Path
 from types import ModuleType
 
+from pytest_mlab.children import format_exception
 from pytest_mlab.exceptions import InfraError, TaskError, Unavailable
 
 COMPLETE = ".complete"
@@ -79,7 +79,7 @@ def main() -> None:
         if isinstance(error, OSError) and not isinstance(error, _MISTAKES):
             report = {"fault": "infra", "message": f"{preparer}: {type(error).__name__}: {error}"}
         else:
-            trace = traceback.format_exc(limit=-3)
+            trace = format_exception(error, preparer)
             report = {"fault": "task", "message": f"{preparer}: raised\n{trace}"}
     outcome.write_text(json.dumps(report), encoding="utf-8")
 

@@ -9,11 +9,11 @@ import importlib.util
 import json
 import os
 import sys
-import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_mlab.children import format_exception
 from pytest_mlab.exceptions import InvalidSubmission, TaskError
 
 LONGEST = 4_000
@@ -33,8 +33,8 @@ def score(scorer: Path, submission: Path, private: Path) -> dict[str, Any]:
         return {"invalid": str(error)[:LONGEST]}
     except TaskError as error:
         return {"fault": str(error)[:LONGEST]}
-    except Exception:
-        return {"error": traceback.format_exc(limit=-4)[-LONGEST:]}
+    except Exception as error:
+        return {"error": format_exception(error, scorer)[-LONGEST:]}
 
 
 def _plain(value: Any) -> Any:

@@ -43,7 +43,7 @@ class ResultCollector:
         self._planned: Mapping[str, Identity] = {}
         self._records = records
         self._json_path = json_path
-        self._json_error: OSError | None = None
+        self._json_error: Exception | None = None
         self._finished: set[str] = set()
         self._started: dict[str, float] = {}
 
@@ -105,8 +105,9 @@ class ResultCollector:
                 write_document(self._records, document)
             # also where there are none: an earlier session's would be taken for this one's
             if self._json_path is not None:
+                self._config.hook.pytest_mlab_update_json(config=self._config, document=document)
                 write_document(self._json_path, document)
-        except OSError as error:
+        except (OSError, TypeError, ValueError) as error:  # the disk, or what a hook put into it
             self._json_error = error
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pytest_mlab import hookspec
 from pytest_mlab.reporting.collector import ResultCollector
 from pytest_mlab.reporting.junit import junit_properties
 from pytest_mlab.results import Identity, Result, Status, Stop, Usage
@@ -23,6 +24,10 @@ Finish = Callable[..., None]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--mlab-json", type=Path)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hookspec)
 
 
 def pytest_configure(config: pytest.Config) -> None:

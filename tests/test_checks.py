@@ -1,0 +1,104 @@
+"""The checks of a task tell its author what is wrong with it."""
+
+import re
+
+import pytest
+
+from tests.folders import SCORER, STARTER
+from tests.projects import Project
+
+RANDOM_DATA = """
+import os
+
+def build(raw, public, private):
+    (public / "train.csv").write_text("id,x,label\\n1,0,0\\n")
+    (public / "test.csv").write_text("id,x\\n1,0\\n")
+    (public / "noise.txt").write_text(os.urandom(8).hex())
+    (private / "labels.csv").write_text("id,label\\n1,0\\n")
+"""
+BLIND_SCORER = """
+def score(submission, private):
+    return 0.7 if submission.read_text().count(",1") > 70 else 1.0
+"""
+
+
+def test_a_sound_task_passes_them_all(project: Project, plugin_args: tuple[str, ...]) -> None:
+    project.task("cut")
+    run = project.run(*plugin_args, "tasks", "--mlab-check", "-v")
+    run.assert_outcomes(passed=6)
+    for check in (
+        "starter_scores_its_baseline",
+        "empty_workspace_is_invalid",
+        "solution_succeeds",
+        "permuted_labels_score_by_chance",
+        "preparing_twice_is_identical",
+        "two_workspaces_are_identical",
+    ):
+        run.stdout.fnmatch_lines_random([f"*task.toml::test_{check}[[]cut] *"])
+    run.stdout.no_fnmatch_line("*ML agent benchmark*")
+    assert project.sessions == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "check", "message"),
+    [
+        pytest.param(
+            {"baseline": {"score": 0.6}},
+            "FAILED test_starter_scores_its_baseline",
+            "doing nothing succeeds: cut * (+16.7 %, needs more than +10%); *",
+            id="a starter that succeeds",
+        ),
+        pytest.param(
+            {"baseline": {"score": 0.75}},
+            "FAILED test_starter_scores_its_baseline",
+            "the starter scores 0.7, ?baseline? score says 0.75: 6.7% apart, and its noise *",
+            id="a baseline that is not the starter's",
+        ),
+        pytest.param(
+            {"files": {"workspace/train.py": "print('validation accuracy: 1')\n"}},
+            "FAILED test_starter_scores_its_baseline",
+            "the starter's submission cannot be scored: *no submission.csv in the workspace*",
+            id="a starter without a submission",
+        ),
+        pytest.param(
+            {"files": {"solution/train.py": STARTER}},
+            "FAILED test_solution_succeeds",
+            "cut · *: below-threshold; accuracy 0.7 against a baseline of 0.7 *",
+            id="a solution that solves nothing",
+        ),
+        pytest.param(
+            {"files": {"solution/train.py": None}},
+            "ERROR test_solution_succeeds",
+            "*tasks/cut: has no solution/ for the solution agent to lay out",
+            id="no solution",
+        ),
+        pytest.param(
+            {"files": {"score.py": BLIND_SCORER}},
+            "FAILED test_permuted_labels_score_by_chance",
+            "with permuted labels the solution scores 1, no worse than the baseline of 0.7: *",
+            id="a scorer that does not look at the labels",
+        ),
+        pytest.param(
+            {"files": {"score.py": SCORER.replace("return sum(", "return float('nan') * sum(")}},
+            "ERROR test_solution_succeeds",
+            "*score.py: score() returned nan; it must return a finite number",
+            id="a scorer that returns no number",
+        ),
+        pytest.param(
+            {"files": {"prepare.py": RANDOM_DATA}},
+            "FAILED test_preparing_twice_is_identical",
+            "prepare.py makes different files each time: public/noise.txt",
+            id="data that are random",
+        ),
+    ],
+)
+def test_a_faulty_task_is_told_what_is_wrong(
+    project: Project, changes: dict[str, object], check: str, message: str
+) -> None:
+    project.task("cut", **changes)  # type: ignore[arg-type]  # tables and files alike
+    run = project.run("-p", "no:xdist", "tasks", "--mlab-check")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.stdout.fnmatch_lines([message])
+    run.stdout.no_fnmatch_line("*site-packages*")
+    found = re.findall(r"^(FAILED|ERROR) \S+::(\w+)", run.stdout.str(), re.MULTILINE)
+    assert tuple(check.split()) in found
