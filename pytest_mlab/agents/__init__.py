@@ -60,7 +60,13 @@ def find_agent(name: str) -> Agent:
     """
     target = _load(name)
     if isinstance(target, type):
-        target = target()
+        try:
+            target = target()
+        except Exception as error:
+            raise UsageError(
+                f'agent "{name}" cannot be made without arguments: {_describe(error)}; '
+                "name an object or a function of no more than the environment"
+            ) from error
     if callable(getattr(target, "run", None)):
         return cast("Agent", target)
     if callable(target):
@@ -100,8 +106,8 @@ def choose_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
 
 def _load(name: str) -> Any:
     points = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    if name in points.names:
-        return points[name].load()
+    if name in points.names and name not in BUILT_IN:
+        return _import(name, points[name].value)
     variant = _VARIANT.fullmatch(name)
     if variant and variant["agent"] in BUILT_IN:
         agent = _load(variant["agent"])
@@ -109,17 +115,26 @@ def _load(name: str) -> Any:
             return agent.variant(variant["switches"])
     known = sorted({*BUILT_IN, *points.names})
     reference = BUILT_IN.get(name, name)
-    module, colon, attribute = reference.partition(":")
-    if not colon:
+    if ":" not in reference:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f'did you mean "{near[0]}"?' if near else f"there are: {', '.join(known)}."
         raise UsageError(
             f'there is no agent "{name}"; {hint} Your own: --mlab-agent=package.module:attribute'
         )
+    return _import(name, reference)
+
+
+def _import(name: str, reference: str) -> Any:
+    module, _, attribute = reference.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        hint = f"; is the folder of {module} on the path (ini option pythonpath)?"
         raise UsageError(
-            f'agent "{name}" cannot be loaded: {error}; is the folder of {module} on the path '
-            "(ini option pythonpath)?"
+            f'agent "{name}" cannot be loaded: {_describe(error)}{hint if missing else ""}'
         ) from error
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -5,6 +5,7 @@ believes the validation figure that the script prints. It sees what any agent se
 and is deterministic for a given seed.
 """
 
+import math
 import random
 import re
 from collections.abc import Iterator
@@ -102,9 +103,12 @@ def find_figure(output: str, metric: str) -> float | None:
     It is the last number of the last line that speaks of validation, or else of the metric.
     """
     lines = output.splitlines()
-    for word in ("valid", metric.lower()):
+    for word in ("valid", metric):
+        # Not within a word: warnings speak of invalid values, in line 12.
+        speaks = re.compile(rf"(?<![a-z]){re.escape(word)}", re.IGNORECASE)
         for line in reversed(lines):
             numbers = _NUMBER.findall(line)
-            if word in line.lower() and numbers:
-                return float(numbers[-1])
+            if speaks.search(line) and numbers:
+                figure = float(numbers[-1])
+                return figure if math.isfinite(figure) else None
     return None

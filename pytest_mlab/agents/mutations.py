@@ -1,7 +1,6 @@
 """Small changes of a Python script: another number, another scikit-learn estimator."""
 
 import ast
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,7 +119,7 @@ def _list_swaps(source: str, tree: ast.Module) -> Iterator[Mutation]:
             (_KNOWN_CLASSIFIERS, CLASSIFIERS),
             (_KNOWN_REGRESSORS, REGRESSORS),
         ):
-            if name not in known:
+            if name not in known or not _is_at_its_place(source, node):
                 continue
             for other, module in choices.items():
                 if other != name:
@@ -131,13 +130,15 @@ def _list_swaps(source: str, tree: ast.Module) -> Iterator[Mutation]:
 
 def _import(source: str, tree: ast.Module, module: str, name: str) -> Edit:
     """Import a name before the first import that is not of the future."""
+    statement = f"from {module} import {name}"
+    place = 0
     for node in tree.body:
-        if isinstance(node, ast.Import) or (
-            isinstance(node, ast.ImportFrom) and node.module != "__future__"
-        ):
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            place = _span(source, node)[1]
+        elif isinstance(node, ast.Import | ast.ImportFrom):
             start, _ = _span(source, node)
-            return Edit(start, start, f"from {module} import {name}\n")
-    return Edit(0, 0, f"from {module} import {name}\n")
+            return Edit(start, start, f"{statement}\n")
+    return Edit(place, place, f"; {statement}" if place else f"{statement}\n")
 
 
 def _called_name(node: ast.Call) -> str:
@@ -160,6 +161,7 @@ def _list_numbers(source: str, tree: ast.Module) -> Iterator[Mutation]:
             isinstance(value, ast.Constant)
             and _is_number(value.value)
             and not _NOT_TUNED.search(name.lower())
+            and _is_at_its_place(source, value)
         ):
             place = _span(source, value)
             for text in _neighbours(value.value):
@@ -176,16 +178,34 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 def _neighbours(value: float) -> list[str]:
     """Give numbers around a number, in its own type, none twice."""
-    scaled = [value * factor for factor in FACTORS]
+    try:
+        scaled = [value * factor for factor in FACTORS]
+        whole = [max(1, round(number)) for number in scaled]
+    except OverflowError:
+        return []  # near the end of what a float can be
     if isinstance(value, int):
-        whole = [*(max(1, round(number)) for number in scaled), value + 1, max(1, value - 1)]
-        return [repr(number) for number in dict.fromkeys(whole) if number != value]
-    return [repr(number) for number in scaled if math.isfinite(number) and number != value]
+        near = [*whole, value + 1, max(1, value - 1)]
+        return [repr(number) for number in dict.fromkeys(near) if number != value]
+    return [repr(number) for number in scaled if number != value]
+
+
+_LINE = re.compile(r".*?(?:\r\n|\r|\n|\Z)", re.DOTALL)
+
+
+def _is_at_its_place(source: str, node: ast.expr) -> bool:
+    """Tell whether a node is where it says: Python 3.11 misplaces some within f-strings."""
+    try:
+        start, end = _span(source, node)
+        found = ast.parse(f"({source[start:end]}\n)", mode="eval").body
+    except (SyntaxError, ValueError, IndexError):
+        return False
+    return ast.dump(found) == ast.dump(node)
 
 
 def _span(source: str, node: ast.expr | ast.stmt) -> tuple[int, int]:
     """Give a node's place in the source, in characters."""
-    lines = source.splitlines(keepends=True)
+    # Python's lines: str.splitlines would end one at a form feed, too.
+    lines = _LINE.findall(source)
 
     def offset(line: int, column: int) -> int:
         before = sum(map(len, lines[: line - 1]))
