@@ -10,7 +10,8 @@ def write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        # In JSON, what this makes of half a surrogate pair is read back as it was.
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         Path(unfinished).chmod(0o644)
         Path(unfinished).replace(path)

@@ -4,13 +4,15 @@ A lease is a lock on a file of the device's name, which the system drops when it
 that workers killed in mid-trial lose no device and two sessions on one machine share.
 """
 
+import itertools
 import os
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
@@ -27,11 +29,16 @@ def find_devices(choice: str) -> tuple[str, ...]:
     if choice == "none":
         return ()
     if choice != "auto":
-        return tuple(filter(None, map(str.strip, choice.split(","))))
+        return _split(choice)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
-        return tuple(filter(None, map(str.strip, visible.split(","))))
+        # Of what follows an id that does not exist, CUDA sees nothing; -1 is such an id.
+        return tuple(itertools.takewhile(lambda device: device != "-1", _split(visible)))
     return _ask_driver()
+
+
+def _split(ids: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(str.strip, ids.split(",")))))
 
 
 def _ask_driver() -> tuple[str, ...]:
@@ -69,7 +76,8 @@ def _take_free(count: int, devices: tuple[str, ...], stack: ExitStack) -> tuple[
         if len(held) == count:
             break
         try:
-            stack.enter_context(FileLock(_lock_folder() / f"{device}.lock", mode=0o666).acquire(0))
+            lock = FileLock(_lock_folder() / f"{quote(device, safe='')}.lock", mode=0o666)
+            stack.enter_context(lock.acquire(0))
         except Timeout:
             continue
         held.append(device)
@@ -79,4 +87,6 @@ def _take_free(count: int, devices: tuple[str, ...], stack: ExitStack) -> tuple[
 def _lock_folder() -> Path:
     folder = Path(tempfile.gettempdir()) / "pytest-mlab-gpus"
     folder.mkdir(exist_ok=True)
+    with suppress(PermissionError):
+        folder.chmod(0o777)  # another user's sessions share the devices
     return folder

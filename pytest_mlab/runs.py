@@ -52,12 +52,14 @@ def open_folder(session: Path, identity: Identity) -> Path:
 
 
 def write_plan(session: Path, identities: Iterable[Identity]) -> None:
-    """Write down which trials a session is going to run, before the first of them starts."""
+    """Write down which trials a session is going to run, before the first of them starts.
+
+    A folder of records that is made now is one that git ignores; one of the user's own is not.
+    """
+    if not session.parent.exists():
+        write_atomically(session.parent / ".gitignore", "# Records of pytest-mlab.\n*\n")
     plan = [dataclasses.asdict(identity) for identity in identities]
     write_atomically(session / PLAN, json.dumps(plan, indent=1) + "\n")
-    ignore = session.parent / ".gitignore"
-    if not ignore.exists():
-        write_atomically(ignore, "# Records of pytest-mlab.\n*\n")
 
 
 def read_plan(session: Path) -> dict[str, Identity]:
