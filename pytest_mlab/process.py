@@ -20,7 +20,7 @@ _CHUNK = 1 << 16
 
 # How long to go on reading after the process group is dead. Only a process that left the group and
 # still holds a pipe makes anyone wait this long.
-_DRAIN_SECONDS = 0.2
+DRAIN_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _Run:
 
     def drain(self) -> None:
         """Read what the dead left in the pipes."""
-        deadline = time.monotonic() + _DRAIN_SECONDS
+        deadline = time.monotonic() + DRAIN_SECONDS
         self._selector.unregister(self._alive)
         while self._left > 0 and self._selector.get_map():
             remaining = deadline - time.monotonic()

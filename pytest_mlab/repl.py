@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import IO, Literal, Self
 
 from pytest_mlab.exceptions import InfraError
-from pytest_mlab.process import KEEP_CHARS, MAX_BYTES, Ended, Excerpt, describe_end, end_group
+from pytest_mlab.process import (
+    DRAIN_SECONDS,
+    KEEP_CHARS,
+    MAX_BYTES,
+    Ended,
+    Excerpt,
+    describe_end,
+    end_group,
+)
 from pytest_mlab.sandbox import Sandbox, View
 
 _CHILD = Path(__file__).parent / "children" / "repl.py"
@@ -147,6 +155,18 @@ class _Session:
 
     def close(self) -> None:
         end_group(self._process)
+        # The pipe ends with the last process of a sandbox, which may be later than the group's.
+        deadline = time.monotonic() + DRAIN_SECONDS
+        self._selector.unregister(self._alive)
+        if self._stdin in self._selector.get_map():
+            self._selector.unregister(self._stdin)
+        while self._stdout in self._selector.get_map():
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                break
+            self._selector.select(remaining)
+            self._read(self._stdout)
+            self._read(self._control)
         self._selector.close()
         os.close(self._alive)
         for stream in (self._stdin, self._stdout, self._control):

@@ -11,6 +11,7 @@ import pytest
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View, find_sandbox
+from tests.test_process import is_alive, wait_until
 
 
 @pytest.fixture
@@ -187,10 +188,7 @@ def test_a_file_named_as_a_module_it_uses_cannot_break_it(
 def test_closing_ends_what_it_started(workspace: Path) -> None:
     with Repl(find_sandbox("none"), View(writable=workspace)) as repl:
         pid = int(output(repl, "import subprocess; subprocess.Popen(['sleep', '60']).pid"))
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{pid}").exists()
+    assert wait_until(lambda: not is_alive(pid))
 
 
 class Interrupted(BaseException):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab.process import run_command
+from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View, bubblewrap
 from tests.sandbox.conftest import SECRET, Attack, Place, get_sandbox, grows
 
@@ -475,6 +476,20 @@ def test_outlive_a_time_limit(attack: Attack, place: Place, kind: str, holds: bo
     try:
         assert run.ended == "timeout"
         assert run.seconds < 3
+        assert (not grows(beats)) is holds
+    finally:
+        if not holds:
+            os.kill(int(beats.read_bytes()[:20]), signal.SIGKILL)
+
+
+@walls
+def test_outlive_a_repl(place: Place, kind: str, holds: bool) -> None:
+    daemon = f"import os\n{DAEMON}"
+    beats = place.workspace / "beats"
+    with Repl(get_sandbox(kind), place.view()) as repl:
+        assert repl.run(daemon, 20).ok
+        assert grows(beats)
+    try:
         assert (not grows(beats)) is holds
     finally:
         if not holds:
