@@ -16,6 +16,7 @@ from pytest_mlab.collection import IDENTITY, identity_of
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
+from pytest_mlab.exceptions import MlabError, Unavailable
 from pytest_mlab.llm import LLM
 from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_preparing
@@ -24,7 +25,7 @@ from pytest_mlab.session import session_folder
 from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, connect_llm, make_agent
 from pytest_mlab.task import Task
-from pytest_mlab.trial import Setup, open_environment, run_trial
+from pytest_mlab.trial import Setup, error_of, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
 
 AGENT = pytest.StashKey[Agent]()
@@ -145,7 +146,13 @@ def make_runner(
 
     def run() -> Result:
         item.stash[STARTED] = True
-        item.stash[RESULT] = result = run_trial(setup, agent, environment)
+        try:
+            item.stash[RESULT] = result = run_trial(setup, agent, environment)
+        except Unavailable:
+            raise
+        except MlabError as error:
+            item.stash[RESULT] = error_of(setup, environment, error)
+            raise
         item.config.hook.pytest_mlab_trial_finished(config=item.config, result=result)
         return result
 

@@ -108,8 +108,7 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
     except Unavailable:
         raise
     except MlabError as error:
-        result = error_result(setup.identity, error, setup.folder)
-        record_result(setup.folder, dataclasses.replace(result, usage=environment.usage))
+        record_result(setup.folder, error_of(setup, environment, error))
         raise
     result = Result(
         **vars(setup.identity),
@@ -124,6 +123,18 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
     )
     record_result(setup.folder, result)
     return result
+
+
+def error_of(setup: Setup, environment: Environment, error: MlabError) -> Result:
+    """Give the result of a trial that ended in an error which is not the agent's fault."""
+    return dataclasses.replace(
+        error_result(setup.identity, error, setup.folder),
+        metric=setup.task.metric.name,
+        threshold=setup.threshold,
+        steps=environment.charged,
+        seconds=environment.seconds,
+        usage=environment.usage,
+    )
 
 
 @dataclass(frozen=True)
