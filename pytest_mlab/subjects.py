@@ -91,8 +91,8 @@ def check_subjects(config: pytest.Config, sandbox: Sandbox) -> None:
     if specs and sandbox.name == "none" and settings.sandbox == "auto":
         raise UsageError(
             f"{next(iter(specs))} would write code that runs unconfined: no sandbox works here; "
-            "install one (pip install 'pytest-mlab[sandbox]'), or say --mlab-sandbox=none if this "
-            "machine may be read and changed by that code"
+            "--mlab-sandbox=bwrap says why, and what would help; --mlab-sandbox=none goes on "
+            "without, if this machine may be read and changed by that code"
         )
 
 
