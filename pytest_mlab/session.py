@@ -62,8 +62,9 @@ def pytest_report_header(config: pytest.Config) -> str:
     """Say what confines the agents and where the records go."""
     found: tuple[str, ...] = config.stash[DEVICES]
     devices = ", ".join(found) or "none"
-    sandbox = config.stash[SANDBOX].name
-    return f"mlab: sandbox {sandbox}, GPUs {devices}, records in {config.stash[SESSION]}"
+    header = f"mlab: sandbox {config.stash[SANDBOX].name}, GPUs {devices}"
+    records = not (config.stash[SETTINGS].check or config.option.collectonly)
+    return f"{header}, records in {config.stash[SESSION]}" if records else header
 
 
 @pytest.hookimpl(trylast=True)
