@@ -75,7 +75,10 @@ def test_paths_on_the_command_line_are_seen_from_where_it_is(
         ("--mlab-json=.", "--mlab-json *: is a folder; name a file"),
         ("--mlab-agent=solutoin", 'there is no agent "solutoin"; did you mean "solution"? *'),
         ("--mlab-agent=mine", 'there is no agent "mine"; there are: baseline, hillclimb, *'),
-        ("--mlab-agent=no.where:X", 'agent "no.where:X" cannot be loaded: ModuleNotFoundError: No module *'),
+        (
+            "--mlab-agent=no.where:X",
+            'agent "no.where:X" cannot be loaded: ModuleNotFoundError: No module *',
+        ),
         ("--mlab-agent=agents:Tunr", 'agent "agents:Tunr" cannot be loaded: * has no attribute *'),
         ("--mlab-agent=agents:NOT_AN_AGENT", 'agent "*" is a int; it needs run(environment)'),
         ("--mlab-agent=broken:run", 'agent "broken:run" cannot be loaded: *division by zero*'),
