@@ -1,6 +1,6 @@
 """Actions that ask a language model, on a real workspace, with scripted answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,7 @@ class Bench:
         sandbox, view = NoSandbox(), View(writable=self.root)
         self.llm = llm
         self.trace = folder / "trace.jsonl"
+        self.trace_writer = Trace(self.trace)
         self.environment = Environment(
             load(folder),
             Workbench(
@@ -72,7 +73,7 @@ class Bench:
             ),
             actions=(*ACTIONS, *LLM_ACTIONS),
             limits=Limits(seconds=60, steps=10, tokens=max_tokens),
-            trace=Trace(self.trace),
+            trace=self.trace_writer,
             models=models,
         )
         self.environment.start()
@@ -91,8 +92,16 @@ Make = Callable[..., Bench]
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Make:
-    return lambda *answers, **options: Bench(tmp_path, Scripted(answers), **options)
+def bench(tmp_path: Path) -> Iterator[Make]:
+    made: list[Bench] = []
+
+    def make(*answers: Answer, **options: Any) -> Bench:
+        made.append(Bench(tmp_path, Scripted(answers), **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.trace_writer.close()
 
 
 def test_an_edit_is_saved_and_shown_as_a_diff(bench: Make) -> None:

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import platform
+import shutil
 import signal
 import socket
 import subprocess
@@ -531,7 +532,9 @@ def test_outlive_a_harness_that_was_killed(place: Place, kind: str, holds: bool)
 
 
 @limits
-def test_multiply_without_end(place: Place, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_multiply_without_end(
+    place: Place, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, kind: str
+) -> None:
     """An ordinary user is held to a number of processes; root is not, so others stand in for it."""
     sandbox, view = get_sandbox(kind), place.view(processes=40)
     drop: list[str] = []
@@ -539,7 +542,12 @@ def test_multiply_without_end(place: Place, monkeypatch: pytest.MonkeyPatch, kin
         if kind == "landlock":
             pytest.skip("an ordinary user may not be able to run root's Python")
         drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        # That user cannot see root's Python, nor this test's folders, nor what root has open.
+        # That user cannot see root's Python, nor this package, nor what root has open.
+        readable = Path("/tmp") / f"mlab-etc-{os.getpid()}"
+        shutil.copytree(bubblewrap._ETC, readable, dirs_exist_ok=True)
+        request.addfinalizer(lambda: shutil.rmtree(readable))
+        monkeypatch.setattr(bubblewrap, "_ETC", readable)
+        monkeypatch.setattr(bubblewrap, "_system_mounts", bubblewrap._system_mounts.__wrapped__)
         monkeypatch.setattr(bubblewrap, "_interpreter_mounts", dict)
         monkeypatch.setattr(bubblewrap, "_filter_file", lambda: None)
         view = View(writable=Path("/tmp"), processes=40)
