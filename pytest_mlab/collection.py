@@ -43,7 +43,7 @@ TRIAL_FIXTURES = frozenset(
 """A test that uses one of these is run once for every trial, not once for every task."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrialSpec:
     """One trial to run: the parameter of a test item."""
 
@@ -107,6 +107,8 @@ class TaskModule(pytest.Module):
         for tag in self.task.tags:
             self.config.addinivalue_line("markers", f"{tag}: tag of benchmark tasks")
             self.add_marker(tag)
+        for net in make_net(self.config, self.task):
+            self.add_marker(net)
         return super().collect()
 
 
@@ -137,21 +139,27 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     tasks = _find_tasks(metafunc)
     if wants_trial:
         trials = list(list_trials(tasks, metafunc.config))
-        nets = {task.name: _make_net(metafunc, task) for task in tasks}
-        parameters = [
-            pytest.param(trial, id=trial.id, marks=nets[trial.task.name]) for trial in trials
-        ]
-        metafunc.parametrize("mlab_trial", parameters)
+        parameters: Sequence[Any] = trials
+        if metafunc.definition.getparent(TaskModule) is None:
+            parameters = [
+                pytest.param(trial, marks=_choose_net(metafunc, trial.task)) for trial in trials
+            ]
+        metafunc.parametrize("mlab_trial", parameters, ids=[trial.id for trial in trials])
     else:
         metafunc.parametrize("mlab_task", tasks, ids=[task.name for task in tasks])
 
 
-def _make_net(metafunc: pytest.Metafunc, task: Task) -> tuple[pytest.MarkDecorator, ...]:
-    """Put the net of pytest-timeout under a task's trials, wider than their own limits."""
+def _choose_net(metafunc: pytest.Metafunc, task: Task) -> tuple[pytest.MarkDecorator, ...]:
+    """Give a test of the user's our net, unless it has a time limit of its own."""
     given = metafunc.definition.get_closest_marker("timeout") is not None
-    if given or not metafunc.config.pluginmanager.hasplugin("timeout"):
+    return () if given else make_net(metafunc.config, task)
+
+
+def make_net(config: pytest.Config, task: Task) -> tuple[pytest.MarkDecorator, ...]:
+    """Give the net of pytest-timeout under a task's trials, wider than their own limits."""
+    if not config.pluginmanager.hasplugin("timeout"):
         return ()
-    seconds = metafunc.config.stash[SETTINGS].timeout or task.limits.seconds
+    seconds = config.stash[SETTINGS].timeout or task.limits.seconds
     seconds += GRACE + task.limits.scoring_seconds + NET
     return (pytest.mark.timeout(seconds, method="signal", func_only=True),)
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_mlab.conventions import FILE
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.mlagentbench import PROBLEM, is_mlagentbench
-from pytest_mlab.settings import OPTIONS, locate, look_up
+from pytest_mlab.options import OPTIONS, locate, look_up
 
 _PACKAGE = Path(__file__).parent
 BUNDLED = _PACKAGE / "tasks" if (_PACKAGE / "tasks").is_dir() else _PACKAGE.parent / "tasks"

@@ -14,7 +14,7 @@ import pytest
 from pytest_mlab import hookspec
 from pytest_mlab.discovery import SELECTION, Selection, task_file
 from pytest_mlab.exceptions import MlabError
-from pytest_mlab.settings import OPTIONS, SESSION, name_session
+from pytest_mlab.options import OPTIONS, SESSION, name_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -197,7 +197,7 @@ def mlab_environment(
     pytestconfig: pytest.Config, mlab_setup: Setup, mlab_agent: Agent, mlab_llm: LLM | None
 ) -> Iterator[Environment]:
     """What the agent gets: the problem, the actions, the LLMs, the limits."""
-    from pytest_mlab.subjects import make_models
+    from pytest_mlab.staging import make_models
     from pytest_mlab.trial import open_environment
 
     llm = mlab_setup.identity.llm

@@ -36,6 +36,12 @@ class Completed:
     ended: Ended
     seconds: float
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal that was not ours ended it; a shell reports that as 128 and more."""
+        code = self.exit_code
+        return self.ended == "exited" and code is not None and (code < 0 or code > 128)
+
     def describe_end(self) -> str:
         """Say in a few words how it ended, for a message."""
         return describe_end(self.ended, self.exit_code, self.seconds)

@@ -101,6 +101,8 @@ def _run_scorer(
         if writing >= 0:
             os.close(writing)
     if report is None:
+        if task.baseline.measured and run.was_killed:
+            raise InvalidSubmission("the scoring process was killed while it ran the submission")
         raise TaskError(_describe_failure(task, run))
     return _judge_report(task, report)
 

@@ -3,25 +3,31 @@
 Everything that `pytest_mlab.plugin` does not load for sessions without tasks comes in through here.
 """
 
-from collections.abc import Generator, Sequence
+from __future__ import annotations
+
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_mlab import runs
-from pytest_mlab.actions import Action
-from pytest_mlab.agents import Agent, choose_actions, find_agent
+from pytest_mlab.agents import Agent, find_agent
 from pytest_mlab.collection import identity_of
 from pytest_mlab.gpu import find_devices
 from pytest_mlab.llm import Spec, lookup
+from pytest_mlab.options import SESSION
 from pytest_mlab.outcome import settle_outcome
 from pytest_mlab.reporting.collector import ResultCollector
 from pytest_mlab.reporting.junit import junit_properties
 from pytest_mlab.sandbox import Sandbox, find_sandbox
-from pytest_mlab.settings import SESSION, read_settings
+from pytest_mlab.settings import read_settings
 from pytest_mlab.subjects import SETTINGS, check_subjects
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+
+    from pytest_mlab.actions import Action
 
 DEVICES = pytest.StashKey[tuple[str, ...]]()
 SANDBOX = pytest.StashKey[Sandbox]()
@@ -82,6 +88,8 @@ def pytest_mlab_make_llm(name: str) -> Spec:
 @pytest.hookimpl(trylast=True)
 def pytest_mlab_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
     """Give the actions that an agent names, else all that can be done here."""
+    from pytest_mlab.agents.repertoire import choose_actions
+
     return choose_actions(agent, llm)
 
 

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,24 @@ from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import MlabError, Unavailable
-from pytest_mlab.llm import LLM
+from pytest_mlab.llm import LLM, Spec, connect
+from pytest_mlab.llm.budget import Budget
+from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.session import session_folder
 from pytest_mlab.settings import Settings
-from pytest_mlab.subjects import SETTINGS, connect_llm, make_agent
+from pytest_mlab.subjects import SETTINGS, find_llm, find_roles, make_agent
 from pytest_mlab.task import Task
 from pytest_mlab.trial import Setup, error_of, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
 
 AGENT = pytest.StashKey[Agent]()
 """The agent that an item's id names, made for its trial."""
+
+BUDGET = "budget.jsonl"
+"""What the session has spent, in its folder; all its processes write it."""
 
 
 def effective_limits(task: Task, settings: Settings) -> Limits:
@@ -102,7 +108,31 @@ def connect_item(config: pytest.Config, item: pytest.Item) -> LLM | None:
     """Connect to the LLM of an item's trial, if it has one."""
     identity = identity_of(item)
     assert identity is not None
-    return connect_llm(config, identity)
+    return None if identity.llm is None else _connect(find_llm(config, identity.llm), identity)
+
+
+def _connect(spec: Spec, identity: Identity) -> LLM:
+    return connect(spec, task=identity.task, agent=identity.agent, trial=identity.trial)
+
+
+def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models | None:
+    """Put a trial's limits, the session's budget and the record in front of its LLMs."""
+    if llm is None:
+        return None
+    settings, identity = config.stash[SETTINGS], setup.identity
+    budget = None
+    if settings.budget is not None:
+        budget = Budget(setup.folder.parent / BUDGET, settings.budget)
+    return meter_models(
+        llm,
+        find_roles(config, identity.llm or llm.name),
+        partial(_connect, identity=identity),
+        identity=identity,
+        folder=setup.folder,
+        max_tokens=setup.limits.tokens,
+        max_cost=setup.limits.cost,
+        budget=budget,
+    )
 
 
 def make_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:

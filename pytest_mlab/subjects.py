@@ -1,24 +1,16 @@
 """Who tries: agents and language models by their names, checked before any task runs."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 import pytest
 
 from pytest_mlab.agents import DEFAULT, DEFAULT_WITH_LLM, Agent, asks_llm, needs_llm
 from pytest_mlab.exceptions import UsageError
-from pytest_mlab.llm import LLM, Spec, check, connect
-from pytest_mlab.llm.budget import Budget
-from pytest_mlab.models import Models, meter_models
-from pytest_mlab.results import Identity
+from pytest_mlab.llm import LLM, Spec, check
 from pytest_mlab.sandbox import Sandbox
 from pytest_mlab.settings import Settings
-from pytest_mlab.trial import Setup
 
 SETTINGS = pytest.StashKey[Settings]()
-
-BUDGET = "budget.jsonl"
-"""What the session has spent, in its folder; all its processes write it."""
 
 Subject = tuple[str, str | None]
 """The names of an agent and of the LLM that it asks, if it asks one."""
@@ -109,32 +101,3 @@ def _check_prices(settings: Settings, specs: Iterable[Spec]) -> None:
                 f"{option}: the price of {spec.name} is not known, so that its cost cannot be "
                 "limited; limit its tokens with --mlab-max-tokens"
             )
-
-
-def connect_llm(config: pytest.Config, identity: Identity) -> LLM | None:
-    """Connect to the LLM of a trial, if it has one."""
-    return None if identity.llm is None else _connect(find_llm(config, identity.llm), identity)
-
-
-def _connect(spec: Spec, identity: Identity) -> LLM:
-    return connect(spec, task=identity.task, agent=identity.agent, trial=identity.trial)
-
-
-def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models | None:
-    """Put a trial's limits, the session's budget and the record in front of its LLMs."""
-    if llm is None:
-        return None
-    settings, identity = config.stash[SETTINGS], setup.identity
-    budget = None
-    if settings.budget is not None:
-        budget = Budget(setup.folder.parent / BUDGET, settings.budget)
-    return meter_models(
-        llm,
-        find_roles(config, identity.llm or llm.name),
-        partial(_connect, identity=identity),
-        identity=identity,
-        folder=setup.folder,
-        max_tokens=setup.limits.tokens,
-        max_cost=setup.limits.cost,
-        budget=budget,
-    )

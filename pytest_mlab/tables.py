@@ -99,7 +99,7 @@ class Table:
 def read_table(file: Path) -> Table:
     """Read a TOML file; raises `TaskError` where that cannot be done."""
     try:
-        return Table(tomllib.loads(file.read_text(encoding="utf-8")), file)
+        return Table(tomllib.loads(file.read_bytes().decode()), file)
     except OSError as error:
         raise TaskError(f"{file}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -142,9 +142,9 @@ class Task:
 
     @functools.cached_property
     def data_digest(self) -> str:
-        """The sha256 of what preparing can read; editing a starter does not prepare data anew."""
+        """The sha256 of what preparing may read; editing a solution does not prepare data anew."""
         apart = {FILE, "instruction.md", "score.py", "conftest.py", "README.md"}
-        folders = {"workspace", "solution"}
+        folders = {"solution"}
         files = [
             path
             for path in task_files(self.folder)
@@ -240,7 +240,7 @@ def _existing(path: Path) -> Path | None:
 def _read_instruction(folder: Path) -> str:
     file = folder / "instruction.md"
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(
             f"{file}: cannot be read ({error}); write the research problem there, in UTF-8, "

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab import hookspec, plugin
-from pytest_mlab.settings import OPTIONS
+from pytest_mlab.options import OPTIONS
 
 ROOT = Path(__file__).parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -97,8 +97,8 @@ def test_loading_it_loads_nothing_heavy(unrelated: Project) -> None:
         "pytest_mlab.exceptions",
         "pytest_mlab.hookspec",
         "pytest_mlab.mlagentbench",
+        "pytest_mlab.options",
         "pytest_mlab.plugin",
-        "pytest_mlab.settings",
     }
     assert not loaded & {"anthropic", "filelock", "numpy", "openai", "pandas", "rich", "sklearn"}
 

@@ -26,6 +26,7 @@ LAYERS = (
     "hookspec",
     "discovery",
     "settings",
+    "options",
     "__main__",
     "reporting",
     # One trial, which could run without pytest: from here on down nothing imports it.
@@ -79,8 +80,8 @@ AT_ONCE = {
     "exceptions",
     "hookspec",
     "mlagentbench",
+    "options",
     "plugin",
-    "settings",
 }
 """What every session of pytest loads, be there tasks or not."""
 

@@ -55,6 +55,19 @@ def test_a_submission_gets_its_score_and_the_stated_baseline(
     assert score(tmp_path, sandbox) == Score(0.99, baseline=0.7)
 
 
+def test_a_submission_whose_code_kills_the_scorer_is_invalid(
+    tmp_path: Path, workspace: Path, sandbox: Sandbox
+) -> None:
+    """Where the scorer has to run the submission, to measure it, that is no fault of the scorer."""
+    attack = """
+        import subprocess, sys
+        subprocess.run([sys.executable, "-c", "import os; os.kill(os.getppid(), 9)"])
+        return 2, 3.5
+    """
+    with pytest.raises(InvalidSubmission, match="was killed while it ran the submission"):
+        score_by(tmp_path, attack, sandbox, baseline={"measured": True})
+
+
 def test_a_measured_baseline_comes_from_the_scorer(tmp_path: Path, workspace: Path) -> None:
     measured = {"measured": True}
     assert score_by(tmp_path, "return 2, 3.5", baseline=measured) == Score(2.0, 3.5)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab.exceptions import UsageError
-from pytest_mlab.settings import OPTIONS, Option, Settings, name_session, read_settings
+from pytest_mlab.options import OPTIONS, Option, name_session
+from pytest_mlab.settings import Settings, read_settings
 
 
 @pytest.fixture

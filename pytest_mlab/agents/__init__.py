@@ -1,16 +1,19 @@
 """Agents: who acts in an environment; one file an agent, and the look-up from a name to one."""
 
+from __future__ import annotations
+
 import difflib
 import importlib
 import importlib.metadata
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from pytest_mlab.actions import ACTIONS, Action
-from pytest_mlab.environment import Environment
 from pytest_mlab.exceptions import UsageError
-from pytest_mlab.llm_actions import LLM_ACTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_mlab.environment import Environment
 
 ENTRY_POINTS = "pytest_mlab.agents"
 
@@ -87,21 +90,6 @@ def asks_llm(agent: Agent) -> bool:
 def needs_llm(agent: Agent) -> bool:
     """Tell whether an agent cannot do without an LLM."""
     return bool(getattr(agent, "asks_llm", False))
-
-
-def choose_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
-    """Give the actions that an agent names, else all; those that ask an LLM only with one."""
-    possible = ACTIONS if llm is None else (*ACTIONS, *LLM_ACTIONS)
-    wanted: Sequence[str] | None = getattr(agent, "actions", None)
-    if wanted is None:
-        return possible
-    known = {action.name: action for action in (*ACTIONS, *LLM_ACTIONS)}
-    for name in wanted:
-        if name not in known:
-            raise UsageError(
-                f'{type(agent).__name__}.actions names "{name}"; there are: {", ".join(known)}'
-            )
-    return [known[name] for name in wanted if known[name] in possible]
 
 
 def _load(name: str) -> Any:

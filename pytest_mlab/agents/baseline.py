@@ -1,6 +1,11 @@
 """The paper's trivial policy: run the starter as it is, and submit."""
 
-from pytest_mlab.environment import Environment
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_mlab.environment import Environment
 
 
 class BaselineAgent:

@@ -5,14 +5,20 @@ believes the validation figure that the script prints. It sees what any agent se
 and is deterministic for a given seed.
 """
 
+from __future__ import annotations
+
 import math
 import random
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_mlab.agents.mutations import Mutation, fingerprint, list_mutations
-from pytest_mlab.environment import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_mlab.environment import Environment
 
 RESERVE = 2
 """Steps kept back: to run the best script again, and to submit."""

@@ -1,8 +1,14 @@
 """The oracle: lays the task author's solution over the workspace; shows that a task can be done."""
 
-from pytest_mlab.environment import Environment
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from pytest_mlab.exceptions import TaskError
 from pytest_mlab.task import task_files
+
+if TYPE_CHECKING:
+    from pytest_mlab.environment import Environment
 
 
 class SolutionAgent:

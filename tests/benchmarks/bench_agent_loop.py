@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_mlab.actions import Action
-from pytest_mlab.agents import Agent, choose_actions, find_agent
+from pytest_mlab.agents import Agent, find_agent
+from pytest_mlab.agents.repertoire import choose_actions
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import AgentStop
 from pytest_mlab.llm import LLM, Reply, Request, Spec, ToolCall, connect, lookup
