@@ -5,6 +5,7 @@ Loaded by every session of pytest, whether it has tasks or not: imports next to 
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -66,14 +67,18 @@ class Selection:
         self._by_option = any(config.getoption(option.name) for option in OPTIONS)
         self._folders = [_locate(config, folder) for folder in look_up(config, "mlab_tasks")]
         base = config.invocation_params.dir
+        asked: list[Path] = []
         if config.args_source is pytest.Config.ArgsSource.ARGS:
             self.arguments = [_find_bundled(base, argument) for argument in config.args]
         elif self._by_option:
             self.arguments = [str(folder) for folder in self.task_folders]
         else:
-            self.arguments = config.args + [str(folder) for folder in self._folders]
-        paths = (base / argument.partition("::")[0] for argument in self.arguments)
-        named = {Path(os.path.normpath(path)) for path in paths}
+            asked = self._folders
+            # pytest 8.2 loses what one argument holds where another names a part of it.
+            places = _find_places(base, config.args)
+            apart = [folder for folder in asked if places.isdisjoint((folder, *folder.parents))]
+            self.arguments = config.args + [str(folder) for folder in apart]
+        named = {*_find_places(base, self.arguments), *asked}
         self._roots = {path for path in named if is_task_or_holds_some(path)}
         self.asked = self._by_option or bool(self._roots)
 
@@ -87,6 +92,11 @@ class Selection:
         if self._by_option:
             return True
         return not self._roots.isdisjoint((folder, folder.parent, folder / FILE, folder / PROBLEM))
+
+
+def _find_places(base: Path, arguments: Sequence[str]) -> set[Path]:
+    """Give the files and folders that path arguments name."""
+    return {Path(os.path.normpath(base / text.partition("::")[0])) for text in arguments}
 
 
 def _locate(config: pytest.Config, folder: str) -> Path:
