@@ -51,7 +51,7 @@ def is_task_or_holds_some(path: Path) -> bool:
     try:
         if path.is_file():
             return path in map(task_file, path.parents[:2])
-        return is_task(path) or bool(find_tasks(path))
+        return is_task(path) or any(map(is_task, path.iterdir()))
     except OSError:  # no such path, no permission: pytest will say so
         return False
 

@@ -156,6 +156,6 @@ def _normal_quantile(confidence: float) -> float:
 
 
 def _student_quantile(confidence: float, degrees: int) -> float:
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
+    from scipy.special import stdtrit  # type: ignore[import-untyped]  # has no stubs
 
     return float(stdtrit(degrees, (1 + confidence) / 2))

@@ -149,7 +149,7 @@ def _shorten(text: str, at: int = 0, width: int = 160) -> str:
 def _revive(error: Mapping[str, str]) -> BaseException:
     """Make the error that was recorded."""
     if error["type"] == "LimitReached":
-        return LimitReached(error["limit"])  # type: ignore[arg-type]
+        return LimitReached(error["limit"])  # type: ignore[arg-type]  # as recorded
     kind = getattr(errors, error["type"], None)
     message = error["message"]
     return kind(message) if kind else InfraError(f"{error['type']}: {message}")
