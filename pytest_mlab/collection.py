@@ -19,7 +19,8 @@ from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.folder import load_mlagentbench
 from pytest_mlab.results import Identity
 from pytest_mlab.subjects import SETTINGS, list_subjects
-from pytest_mlab.task import Task, load_task
+from pytest_mlab.task import Task
+from pytest_mlab.taskfile import load_task
 
 Node = TypeVar("Node", bound=pytest.Collector)
 

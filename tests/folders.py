@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_mlab.task import Task, load_task
+from pytest_mlab.task import Task
+from pytest_mlab.taskfile import load_task
 
 TABLES: dict[str, Any] = {
     "format": "mlab/1",

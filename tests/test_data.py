@@ -12,7 +12,7 @@ import pytest
 
 from pytest_mlab import InfraError, TaskError, Unavailable
 from pytest_mlab.data import MANIFEST, PreparedData, data_sha256, prepare_apart, prepare_data
-from pytest_mlab.task import load_task
+from pytest_mlab.taskfile import load_task
 from tests.folders import PREPARER, load, make_task
 from tests.processes import is_alive, start_python, wait_until
 
@@ -22,7 +22,7 @@ PREPARE = """
 import sys
 from pathlib import Path
 from pytest_mlab.data import prepare_data
-from pytest_mlab.task import load_task
+from pytest_mlab.taskfile import load_task
 print(prepare_data(load_task(Path(sys.argv[1]))).public)
 """
 

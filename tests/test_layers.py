@@ -47,6 +47,8 @@ LAYERS = (
     "data",
     "timing",
     "gpu",
+    "taskfile",
+    "soundness",
     "task",
     "packages",
     "submission",

@@ -10,7 +10,8 @@ import pytest
 from pytest_mlab.data import PreparedData, prepare_apart
 from pytest_mlab.exceptions import Unavailable
 from pytest_mlab.packages import require_packages
-from pytest_mlab.task import Task, load_task
+from pytest_mlab.task import Task
+from pytest_mlab.taskfile import load_task
 
 FOLDER = Path(__file__).parents[1] / "tasks"
 TARGETS = {"digits": "digit", "diabetes": "progression", "house-price": "price"}

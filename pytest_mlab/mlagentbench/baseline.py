@@ -15,8 +15,9 @@ from pytest_mlab.mlagentbench.record import REFERENCE
 from pytest_mlab.mlagentbench.script import Script
 from pytest_mlab.sandbox import View, find_sandbox
 from pytest_mlab.scoring import score_workspace
+from pytest_mlab.soundness import check_task
 from pytest_mlab.tables import Table
-from pytest_mlab.task import Baseline, Task, check_task
+from pytest_mlab.task import Baseline, Task
 from pytest_mlab.workspace import Workspace
 
 

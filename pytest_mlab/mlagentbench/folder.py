@@ -10,8 +10,9 @@ from pytest_mlab.exceptions import TaskError
 from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.paper import PAPER, PaperTask
 from pytest_mlab.mlagentbench.submission import find_submission
+from pytest_mlab.soundness import check_task
 from pytest_mlab.tables import Table, read_table
-from pytest_mlab.task import Baseline, Data, Limits, Metric, Resources, Submission, Task, check_task
+from pytest_mlab.task import Baseline, Data, Limits, Metric, Resources, Submission, Task
 
 SETTINGS = "mlab.toml"
 TAG = "mlagentbench"
