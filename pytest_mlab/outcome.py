@@ -2,7 +2,7 @@
 
 success                                              PASSED
 below-threshold, invalid-submission,
-no-submission, agent-error                           FAILED, <failure> in JUnit
+no-submission, agent-error, tampered                 FAILED, <failure> in JUnit
 infra-error, harness-error                           ERROR, <error> in JUnit
 something that the task needs is not here            SKIPPED, with the remedy
 """

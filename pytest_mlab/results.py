@@ -18,6 +18,7 @@ Status = Literal[
     "invalid-submission",
     "no-submission",
     "agent-error",
+    "tampered",
     "infra-error",
     "harness-error",
 ]
@@ -71,7 +72,8 @@ class Result(Identity):
 
     ``score``, ``baseline`` and ``threshold`` are in the metric's unit or, for the threshold, a
     fraction. ``improvement`` is positive when the submission is better, whichever the direction
-    of the metric. ``seconds`` is wall time of the agent's turn, without scoring.
+    of the metric. ``seconds`` is wall time of the agent's turn, without scoring. ``flags`` are
+    grounds for a person to look at the trial, each with its evidence; they change no figure.
     """
 
     status: Status
@@ -85,6 +87,7 @@ class Result(Identity):
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
     detail: str = ""
+    flags: tuple[str, ...] = ()
     folder: str = ""
 
     @property
@@ -112,6 +115,7 @@ class Result(Identity):
             )
         if self.detail:
             parts.append(self.detail)
+        parts += [f"flagged for review: {flag}" for flag in self.flags]
         if self.stop is not None:
             parts.append(f"stopped: {self.stop} after {self.steps} steps, {self.seconds:.1f} s")
         if self.folder:
@@ -121,7 +125,11 @@ class Result(Identity):
     def to_dict(self) -> dict[str, Any]:
         """Give the record as JSON values; `from_dict` takes it back."""
         record = dataclasses.asdict(self)
-        return record | {"success": self.success, "valid": self.valid}
+        return record | {
+            "flags": list(self.flags),
+            "success": self.success,
+            "valid": self.valid,
+        }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -129,6 +137,7 @@ class Result(Identity):
         known = {f.name for f in dataclasses.fields(cls)}
         values = {key: value for key, value in record.items() if key in known}
         values["usage"] = Usage(**values.get("usage", {}))
+        values["flags"] = tuple(values.get("flags", ()))
         return cls(**values)
 
     def to_json(self) -> str:

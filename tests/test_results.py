@@ -74,6 +74,14 @@ def test_the_summary_of_an_invalid_submission_says_why() -> None:
     )
 
 
+def test_the_summary_says_why_to_look_at_the_trial() -> None:
+    result = make_result(flags=("better than the best known", "as another's"))
+
+    assert "; flagged for review: better than the best known; flagged for review: as another's" in (
+        result.summary()
+    )
+
+
 @pytest.mark.parametrize(
     ("improvement", "text"),
     [

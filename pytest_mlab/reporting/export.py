@@ -17,7 +17,7 @@ def export_trials(results: Sequence[Result]) -> str:
             {
                 key: value
                 for name, given in result.to_dict().items()
-                for key, value in (given.items() if name == "usage" else [(name, given)])
+                for key, value in _columns(name, given)
             }
             for result in results
         ]
@@ -47,6 +47,13 @@ def export_rates(summary: Summary) -> str:
             for row in summary.rows
         ]
     )
+
+
+def _columns(name: str, given: Any) -> Iterable[tuple[str, Any]]:
+    if name == "usage":
+        yield from given.items()
+    else:
+        yield name, "; ".join(given) if name == "flags" else given
 
 
 def _write(records: Iterable[dict[str, Any]]) -> str:

@@ -42,6 +42,7 @@ def junit_properties(result: Result) -> list[tuple[str, Scalar]]:
             "cached_tokens": usage.cached_tokens,
             "cost_usd": usage.cost_usd,
             "detail": result.detail or None,
+            "flags": "; ".join(result.flags) or None,
             "folder": result.folder or None,
         }
     )
@@ -61,7 +62,9 @@ def suite_properties(summary: Summary, not_run: int = 0) -> list[tuple[str, Scal
             "mean_improvement": total.mean_improvement,
             "valid": total.valid,
             "invalid": total.invalid,
+            "tampered": total.tampered,
             "errors": total.errors,
+            "flagged": total.flagged,
             "skipped": total.skipped,
             "not_run": not_run,
             "seconds": total.seconds,

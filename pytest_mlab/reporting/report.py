@@ -30,6 +30,7 @@ IMPROVEMENTS = (
     "Over the baseline, of valid trials only, with its 95 % interval (bootstrap-t) and how many "
     "they are (n); no interval or an infinite end means that they are too few to tell."
 )
+FLAGGED = "These trials are counted as they are; somebody should look at their records."
 COMPARED = (
     "Exact conditional test (Fisher's, stratified by task), two-sided; the p-values of single "
     "tasks are corrected for their number (Holm). The difference is in points of per cent, its "
@@ -57,6 +58,7 @@ def make_report(sessions: Sequence[Session], against: Sequence[Session] = ()) ->
         _improvement_table(summary, results),
         _status_table(summary),
         _cost_table(summary),
+        *_flag_tables(results),
     ]
     if against:
         before = [result for session in against for result in session.results]
@@ -111,6 +113,16 @@ def _status_table(summary: Summary) -> Table:
         for row in summary.subjects
     ]
     return Table("What became of the trials", ("agent", *STATUSES), tuple(rows))
+
+
+def _flag_tables(results: Sequence[Result]) -> Iterator[Table]:
+    rows = [
+        (f"{result.task} · {result.subject} · trial {result.trial}", flag)
+        for result in results
+        for flag in result.flags
+    ]
+    if rows:
+        yield Table("Flagged for review", ("trial", "evidence"), tuple(rows), (FLAGGED,))
 
 
 def _cost_table(summary: Summary) -> Table:

@@ -21,7 +21,7 @@ class Tally:
     """What came of a group of trials: every one is in exactly one of ``statuses``.
 
     ``mean_improvement`` is over the valid trials only; ``mean_steps`` and ``mean_seconds`` are
-    over all of them. A mean of nothing is None.
+    over all of them. A mean of nothing is None. ``flagged`` trials are those to be looked at.
     """
 
     statuses: Mapping[Status, int]
@@ -31,6 +31,7 @@ class Tally:
     mean_seconds: float | None
     seconds: float
     usage: Usage
+    flagged: int
     skipped: int
 
     @property
@@ -57,6 +58,11 @@ class Tally:
     def invalid(self) -> int:
         """How many ended without a submission that can be scored, by the agent's own doing."""
         return self.statuses["invalid-submission"] + self.statuses["no-submission"]
+
+    @property
+    def tampered(self) -> int:
+        """How many are not counted for what the agent did to what it was to leave alone."""
+        return self.statuses["tampered"]
 
     @property
     def errors(self) -> int:
@@ -141,6 +147,7 @@ def tally(results: Sequence[Result], skipped: int = 0) -> Tally:
         mean_seconds=_mean(result.seconds for result in results),
         seconds=sum(result.seconds for result in results),
         usage=usage,
+        flagged=sum(bool(result.flags) for result in results),
         skipped=skipped,
     )
 

@@ -29,7 +29,8 @@ def live_line(result: Result) -> str:
         _score(result),
         format_count(result.steps, "step"),
         format_seconds(result.seconds),
-        "" if result.valid else textwrap.shorten(result.detail, DETAIL_WIDTH, placeholder=" …"),
+        "" if result.valid else _shorten_text(result.detail),
+        *(f"flagged: {_shorten_text(flag)}" for flag in result.flags),
     ]
     return "  ".join(part for part in parts if part)
 
@@ -42,7 +43,7 @@ def table_lines(summary: Summary, width: int) -> list[str]:
     """
     blocks = [block for block in map(summary.rows_of, summary.subjects) if block]
     longest = max((len(_name(row)) for block in blocks for row in block), default=0)
-    for columns in _LAYOUTS:
+    for columns in _layouts(summary):
         rest = width - sum(len(_GAP) + column.width for column in columns)
         if rest >= longest:
             break
@@ -58,6 +59,7 @@ def total_lines(summary: Summary, not_run: int, width: int) -> list[str]:
     pieces += [
         f"{count} {name}" for name, count in total.statuses.items() if count and name != "success"
     ]
+    pieces += [f"{total.flagged} flagged for review"] if total.flagged else []
     pieces += [f"{total.skipped} skipped"] if total.skipped else []
     pieces += [f"{not_run} not run"] if not_run else []
     pieces += [f"{format_seconds(total.seconds)} of agents' time"]
@@ -103,12 +105,16 @@ _SHORT = [
 ]
 _STEPS = _Column("steps", 5, lambda row: format_number(row.tally.mean_steps, ".0f"))
 _TIME = _Column("time", 6, lambda row: format_seconds(row.tally.mean_seconds))
-_LAYOUTS = (
-    (*_LONG, _STEPS, _TIME),
-    (*_SHORT, _STEPS, _TIME),
-    (*_SHORT, _TIME),
-    (*_SHORT,),
-)
+_TAMPERED = _Column("tamp.", 5, lambda row: str(row.tally.tampered))
+
+
+def _layouts(summary: Summary) -> Iterator[tuple[_Column, ...]]:
+    """Give the columns from most to least; tampering is rare, and has one only where it occurs."""
+    tampered = [_TAMPERED] if summary.total.tampered else []
+    yield (*_LONG, *tampered, _STEPS, _TIME)
+    yield (*_SHORT, *tampered, _STEPS, _TIME)
+    yield (*_SHORT, *tampered, _TIME)
+    yield (*_SHORT, *tampered)
 
 
 def _block_lines(block: Sequence[Row], columns: Sequence[_Column], names: int) -> Iterator[str]:
@@ -133,6 +139,10 @@ def _shorten(name: str, width: int) -> str:
         return name
     head = (width - 1) // 2
     return f"{name[:head]}…{name[head + 1 - width :]}"
+
+
+def _shorten_text(text: str) -> str:
+    return textwrap.shorten(text, DETAIL_WIDTH, placeholder=" …")
 
 
 def _score(result: Result) -> str:

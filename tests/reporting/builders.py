@@ -45,13 +45,14 @@ def make_result(
 
 
 def make_results(text: str, **changes: Any) -> list[Result]:
-    """Make one result for each letter: Success, Below threshold, Invalid, No submission, Error."""
+    """Make one result a letter: Success, Below, Invalid, No submission, Tampered, errors."""
     names: dict[str, Status] = {
         "S": "success",
         "B": "below-threshold",
         "I": "invalid-submission",
         "N": "no-submission",
         "A": "agent-error",
+        "T": "tampered",
         "P": "infra-error",
         "H": "harness-error",
     }
@@ -81,5 +82,6 @@ def results() -> st.SearchStrategy[Result]:
         seconds=st.floats(0, 1e6),
         usage=st.builds(Usage, COUNTS, COUNTS, COUNTS, st.floats(0, 1e6)),
         detail=st.text(),
+        flags=st.lists(st.text()).map(tuple),
         folder=st.text(),
     )

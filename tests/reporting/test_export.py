@@ -31,6 +31,12 @@ def test_every_trial_has_a_line() -> None:
     assert second["detail"] == 'no "submission.csv",\nnor any other'
 
 
+def test_flags_are_one_cell() -> None:
+    first, second = rows(export_trials([make_result(), make_result(flags=("odd", "a copy"))]))
+
+    assert (first["flags"], second["flags"]) == ("", "odd; a copy")
+
+
 @given(st.lists(results(), min_size=1))
 def test_lines_and_trials_are_as_many(trials: list[Result]) -> None:
     assert len(rows(export_trials(trials))) == len(trials)

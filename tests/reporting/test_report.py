@@ -62,9 +62,21 @@ def test_a_mean_of_one_has_no_interval_and_of_none_no_value() -> None:
 
 
 def test_every_status_has_its_count() -> None:
-    table = tables(session(*make_results("SSBINAPH")))["What became of the trials"]
+    table = tables(session(*make_results("SSBINATPH")))["What became of the trials"]
 
-    assert table.rows == (("hillclimb", "2", "1", "1", "1", "1", "1", "1"),)
+    assert table.rows == (("hillclimb", "2", "1", "1", "1", "1", "1", "1", "1"),)
+
+
+def test_trials_to_be_looked_at_are_listed_with_the_evidence() -> None:
+    flagged = make_result(llm="gpt-4", trial=2, flags=("better than the best known", "a copy"))
+
+    table = tables(session(*make_results("S"), flagged))["Flagged for review"]
+
+    assert table.rows == (
+        ("digits · hillclimb · gpt-4 · trial 2", "better than the best known"),
+        ("digits · hillclimb · gpt-4 · trial 2", "a copy"),
+    )
+    assert "Flagged for review" not in tables(session(*make_results("ST")))
 
 
 def test_what_it_took_is_there() -> None:

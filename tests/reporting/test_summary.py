@@ -27,21 +27,29 @@ def test_no_trial_is_lost_or_counted_twice(trials: list[Result]) -> None:
 
 
 @given(st.lists(results(), min_size=1))
-def test_success_below_threshold_invalid_and_errors_add_up(trials: list[Result]) -> None:
+def test_success_below_threshold_invalid_tampered_and_errors_add_up(trials: list[Result]) -> None:
     total = tally(trials)
     below = total.statuses["below-threshold"]
 
-    assert total.successes + below + total.invalid + total.errors == total.trials
+    assert total.successes + below + total.invalid + total.tampered + total.errors == total.trials
     assert total.rate == total.successes / len(trials)
     low, high = total.interval
     assert 0 <= low <= total.rate <= high <= 1
 
 
 def test_failed_trials_stay_in_the_denominator() -> None:
-    total = tally(make_results("SSBINAPH"))
+    total = tally(make_results("SSBINAPHTT"))
 
-    assert (total.successes, total.trials, total.rate) == (2, 8, 0.25)
-    assert (total.invalid, total.errors, total.valid) == (2, 3, 3)
+    assert (total.successes, total.trials, total.rate) == (2, 10, 0.2)
+    assert (total.invalid, total.tampered, total.errors, total.valid) == (2, 2, 3, 3)
+
+
+def test_trials_to_be_looked_at_are_counted_once_each() -> None:
+    flags = ("a score better than the best known", "the same submission as another's")
+
+    total = tally([make_result(flags=flags), make_result()])
+
+    assert (total.flagged, total.successes) == (1, 2)
 
 
 def test_the_mean_improvement_is_over_valid_trials_only() -> None:

@@ -25,9 +25,15 @@ def test_a_live_line_says_why_there_is_no_score() -> None:
     )
 
 
+def test_a_live_line_says_why_to_look_at_a_trial() -> None:
+    result = make_result(flags=("better than the best known, 0.9",))
+
+    assert live_line(result).endswith("  31 s  flagged: better than the best known, 0.9")
+
+
 @given(results())
 def test_a_live_line_is_one_line(result: Result) -> None:
-    shown = live_line(make_result(result.status, detail=result.detail))
+    shown = live_line(make_result(result.status, detail=result.detail, flags=result.flags))
 
     assert len(shown.splitlines()) == 1
 
@@ -48,6 +54,18 @@ def test_the_table_at_80_columns() -> None:
         "research · gpt-4",
         "               success      rate [95 %]     impr.  inv.  err.  steps    time",
         "house-price        2/2  100 % [34, 100]   +13.0 %     0     0     12   5.0 h",
+    ]
+
+
+def test_tampering_has_a_column_where_it_occurs() -> None:
+    trials = [*make_results("SSTBBINH"), *make_results("BBTT", task="vectorization")]
+
+    assert table_lines(summarise(trials), 80) == [
+        "hillclimb",
+        "               success      rate [95 %]     impr.  inv.  err.  tamp.    time",
+        "digits             2/8     25 % [7, 59]    +7.5 %     2     1      1    31 s",
+        "vectorization      0/4      0 % [0, 49]    +2.0 %     0     0      2    31 s",
+        "all tasks         2/12     17 % [5, 45]    +5.7 %     2     1      3    31 s",
     ]
 
 
@@ -101,6 +119,14 @@ def test_the_total_breaks_between_figures_only() -> None:
     assert lines == [
         "8 trials: 3 successes (38 % [14, 69]), 2 below-threshold, 1 invalid-submission,",
         "  1 no-submission, 1 harness-error, 4 not run, 4 min of agents' time",
+    ]
+
+
+def test_the_total_says_how_many_trials_to_look_at() -> None:
+    trials = [make_result(flags=("odd",)), *make_results("T")]
+
+    assert total_lines(summarise(trials), not_run=0, width=200) == [
+        "2 trials: 1 success (50 % [9, 91]), 1 tampered, 1 flagged for review, 62 s of agents' time"
     ]
 
 
