@@ -61,6 +61,12 @@ def _check_files(task: Task, top: Table) -> None:
             "[submission] file",
             f'is "{task.submission.file}"; name a file within the workspace',
         )
+    for name in task.data.conceal:
+        if not name or ".." in PurePosixPath(name).parts or "\0" in name:
+            raise top.error(
+                "[data] conceal",
+                f'has "{name}"; give a path within the installed packages, or an absolute one',
+            )
     for text in task.resources.requires:
         try:
             Requirement(text)

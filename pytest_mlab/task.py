@@ -84,9 +84,13 @@ class Resources:
 
 @dataclass(frozen=True)
 class Data:
-    """What preparing must give: the sha256 of the prepared files, where the author pins it."""
+    """What preparing must give: the sha256 of the prepared files, where the author pins it.
+
+    ``conceal`` names installed files that hold the answers: no agent's process can read them.
+    """
 
     sha256: str | None = None
+    conceal: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_mlab.actions import Action
 from pytest_mlab.agents import Agent
+from pytest_mlab.concealment import find_concealed
 from pytest_mlab.data import PreparedData
 from pytest_mlab.deadline import GRACE, enforce_deadline
 from pytest_mlab.environment import Environment, Limits
@@ -58,6 +59,7 @@ def open_environment(
     view = View(
         writable=setup.workspace.root,
         readable=(setup.data.public,),
+        concealed=find_concealed(setup.task),
         memory_gb=setup.task.resources.memory_gb,
         environment={
             "CUDA_VISIBLE_DEVICES": ",".join(setup.devices),

@@ -45,6 +45,7 @@ LAYERS = (
     "repl",
     "sandbox",
     "data",
+    "concealment",
     "timing",
     "gpu",
     "taskfile",

@@ -79,13 +79,16 @@ def restrict_files(
 
 
 def _read_rules(path: Path, hidden: set[Path]) -> Iterator[tuple[Path, int]]:
-    """A rule holds for all below; so around something hidden, there is one for each neighbour."""
+    """A rule holds for all below; so around something hidden, there is one for each neighbour.
+
+    Links among them need none, and one that leads back, as ``lib64`` does, would open it again.
+    """
     if not any(path in covered.parents for covered in hidden):
         yield path, _READ
         return
     yield path, _READ_DIR
     for child in path.iterdir():
-        if child not in hidden:
+        if child not in hidden and not child.is_symlink():
             yield from _read_rules(child, hidden)
 
 

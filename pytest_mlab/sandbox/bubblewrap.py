@@ -141,11 +141,18 @@ def _filter_file() -> str | None:
 def _path_mounts(view: View) -> Iterator[str]:
     """Mount outer folders before inner ones, so that what is named more exactly is on top."""
     mounts = dict(_interpreter_mounts())
-    mounts |= {path: ("--size", "4096", "--tmpfs", str(path)) for path in hidden_paths(view)}
+    mounts |= {path: _cover(path) for path in hidden_paths(view)}
     mounts |= {path: ("--ro-bind", str(path), str(path)) for path in view.readable}
     mounts[view.writable] = ("--bind", str(view.writable), str(view.writable))
     for path in sorted(mounts, key=lambda path: len(path.parts)):
         yield from mounts[path]
+
+
+def _cover(path: Path) -> tuple[str, ...]:
+    """Hide a folder behind an empty one, a file behind one that nobody may open."""
+    if path.is_dir():
+        return ("--size", "4096", "--tmpfs", str(path))
+    return ("--ro-bind", "/dev/null", str(path))  # such a mount has no working devices
 
 
 @cache

@@ -48,12 +48,30 @@ def interpreter_links() -> tuple[Path, ...]:
 
 
 def hidden_paths(view: View) -> list[Path]:
-    """Give what must not be seen although it lies in what is: this package, its tasks above all.
+    """Give what must not be seen although it lies in what is, under each name that leads to it.
 
-    They have their scorers and solutions with them. A scorer is shown the package, never the tasks.
+    That is what the view conceals, and this package, its tasks above all: they have their scorers
+    and solutions with them. A scorer is shown the package, never the tasks.
     """
-    seen = {Path("/usr"), *interpreter_paths(), *view.readable}
-    return [path for path in _installed() if path not in seen and seen & set(path.parents)]
+    seen = frozenset({Path("/usr"), *interpreter_paths(), *view.readable})
+    return list(_names_within(seen, frozenset({*_installed(), *view.concealed})))
+
+
+@cache
+def _names_within(seen: frozenset[Path], wanted: frozenset[Path]) -> tuple[Path, ...]:
+    """Give the names by which files can be reached below what is seen.
+
+    There may be several: a virtual environment's ``lib64`` is its ``lib``.
+    """
+    real = {path.resolve() for path in wanted}
+    names = {
+        root / path.relative_to(target)
+        for root in seen
+        for target in [root.resolve()]
+        for path in real
+        if target in path.parents
+    }
+    return tuple(sorted(names - seen))
 
 
 @cache

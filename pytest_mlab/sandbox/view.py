@@ -18,11 +18,13 @@ class View:
 
     All paths are absolute and keep their names inside. `environment` comes on top of a short
     allow-list; nothing else of ours is passed on. GPUs are visible where it names some in
-    ``CUDA_VISIBLE_DEVICES``.
+    ``CUDA_VISIBLE_DEVICES``. What is `concealed` cannot be read, though it lies in something that
+    can, such as among installed packages.
     """
 
     writable: Path
     readable: tuple[Path, ...] = ()
+    concealed: tuple[Path, ...] = ()
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_gb: float = 2.0

@@ -261,6 +261,34 @@ def test_read_the_solutions_of_the_installed_tasks(
     assert (FOUND not in attack(kind, READ, solution).stdout) is holds
 
 
+@walls
+@pytest.mark.parametrize("door", ["lib", "lib64"])
+def test_read_installed_data_that_hold_the_answers(
+    place: Place, door: str, kind: str, holds: bool
+) -> None:
+    """Also by a second name of the folder that they lie in, as virtual environments have one."""
+    venv = place.root / "venv"
+    labels = venv / "lib" / "package" / "labels.csv"
+    labels.parent.mkdir(parents=True)
+    labels.write_text(SECRET)
+    (venv / "lib64").symlink_to("lib")
+    sandbox = get_sandbox(kind)
+
+    def read(*concealed: Path) -> str:
+        readable = (venv / "lib", venv / "lib64")
+        view = View(writable=place.workspace, readable=readable, concealed=concealed)
+        return run_command(
+            sandbox.command(["/bin/cat", str(venv / door / "package" / "labels.csv")], view),
+            cwd=view.writable,
+            environment=sandbox.environment(view),
+            seconds=30,
+        ).stdout
+
+    assert read() == SECRET
+    assert (read(labels) != SECRET) is holds
+    assert (read(labels.parent) != SECRET) is holds
+
+
 @confined
 def test_a_scorer_sees_its_own_file_of_an_installed_task_and_nothing_else_there(
     place: Place, monkeypatch: pytest.MonkeyPatch, kind: str
