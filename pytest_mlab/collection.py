@@ -1,11 +1,12 @@
 """From task folders to test items: what is collected, and which trials there are."""
 
+import functools
 import hashlib
 import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -26,6 +27,9 @@ Node = TypeVar("Node", bound=pytest.Collector)
 
 IDENTITY = pytest.StashKey[Identity]()
 """The identity of an item's trial where it is not the one that the item's id says."""
+
+TAGS = pytest.StashKey[set[str]]()
+"""The tags that pytest knows as markers already."""
 
 NET = 60.0
 """Seconds that pytest-timeout leaves a trial beyond all limits of its own."""
@@ -75,9 +79,9 @@ class TaskFolder(pytest.Directory):
     def collect(self) -> Iterator[pytest.Collector]:
         """Give the one module there is, or the folder that it is in."""
         if self.file.parent == self.path:
-            yield make_node(TaskModule, self.file, self)
+            yield make_child(TaskModule, self.file, self)
         else:
-            yield make_node(ScriptsFolder, self.file.parent, self)
+            yield make_child(ScriptsFolder, self.file.parent, self)
 
 
 class ScriptsFolder(pytest.Directory):
@@ -85,7 +89,7 @@ class ScriptsFolder(pytest.Directory):
 
     def collect(self) -> Iterator[pytest.Collector]:
         """Give the one module there is."""
-        yield make_node(TaskModule, self.path.parent / PROBLEM, self)
+        yield make_child(TaskModule, self.path.parent / PROBLEM, self)
 
 
 class TaskModule(pytest.Module):
@@ -105,8 +109,11 @@ class TaskModule(pytest.Module):
             self.task = load_folder(folder.path, folder.file)
         except TaskError as error:
             raise self.CollectError(str(error)) from error
+        known = self.config.stash.setdefault(TAGS, set())
         for tag in self.task.tags:
-            self.config.addinivalue_line("markers", f"{tag}: tag of benchmark tasks")
+            if tag not in known:
+                self.config.addinivalue_line("markers", f"{tag}: tag of benchmark tasks")
+                known.add(tag)
             self.add_marker(tag)
         for net in make_net(self.config, self.task):
             self.add_marker(net)
@@ -120,17 +127,19 @@ def load_folder(folder: Path, file: Path | None) -> Task:
 
 def collect_task(path: Path, file: Path, parent: pytest.Collector) -> TaskFolder:
     """Collect a task's folder, its file being known."""
-    folder = make_node(TaskFolder, path, parent)
+    extra: dict[str, Any] = {}
+    # Bundled tasks outside the root folder get the ids of a checkout.
+    if not path.is_relative_to(parent.config.rootpath) and path.is_relative_to(BUNDLED):
+        extra["nodeid"] = path.relative_to(BUNDLED.parent).as_posix()
+    folder: TaskFolder = TaskFolder.from_parent(parent, path=path, **extra)
     folder.file = file
     return folder
 
 
-def make_node(kind: type[Node], path: Path, parent: pytest.Collector) -> Node:
-    """Make a collector; bundled tasks outside the root folder get the ids of a checkout."""
-    extra: dict[str, Any] = {}
-    if not path.is_relative_to(parent.config.rootpath) and path.is_relative_to(BUNDLED):
-        extra["nodeid"] = path.relative_to(BUNDLED.parent).as_posix()
-    node: Node = kind.from_parent(parent, path=path, **extra)
+def make_child(kind: type[Node], path: Path, parent: pytest.Directory) -> Node:
+    """Make a collector of what lies in a folder; its id is the folder's and its own name."""
+    nodeid = (PurePosixPath(parent.nodeid) / path.name).as_posix()
+    node: Node = kind.from_parent(parent, path=path, nodeid=nodeid)
     return node
 
 
@@ -161,8 +170,12 @@ def make_net(config: pytest.Config, task: Task) -> tuple[pytest.MarkDecorator, .
     if not config.pluginmanager.hasplugin("timeout"):
         return ()
     seconds = config.stash[SETTINGS].timeout or task.limits.seconds
-    seconds += GRACE + task.limits.scoring_seconds + NET
-    return (pytest.mark.timeout(seconds, method="signal", func_only=True),)
+    return (_make_timeout(seconds + GRACE + task.limits.scoring_seconds + NET),)
+
+
+@functools.cache
+def _make_timeout(seconds: float) -> pytest.MarkDecorator:
+    return pytest.mark.timeout(seconds, method="signal", func_only=True)
 
 
 def list_trials(tasks: Iterable[Task], config: pytest.Config) -> Iterator[TrialSpec]:

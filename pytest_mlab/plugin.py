@@ -97,9 +97,9 @@ def pytest_xdist_node_collection_finished(node: Any) -> None:
 
 def activate(config: pytest.Config) -> None:
     """Register what a session with tasks needs, once."""
-    from pytest_mlab import session
+    if not config.pluginmanager.hasplugin("pytest_mlab.session"):
+        from pytest_mlab import session
 
-    if not config.pluginmanager.is_registered(session):
         config.pluginmanager.register(session, "pytest_mlab.session")
         session.start(config)
 

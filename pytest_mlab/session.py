@@ -13,15 +13,13 @@ import pytest
 from pytest_mlab import runs
 from pytest_mlab.agents import Agent, find_agent
 from pytest_mlab.collection import identity_of
-from pytest_mlab.gpu import find_devices
 from pytest_mlab.llm import Spec, lookup
 from pytest_mlab.options import SESSION
 from pytest_mlab.outcome import settle_outcome
-from pytest_mlab.reporting.collector import ResultCollector
 from pytest_mlab.reporting.junit import junit_properties
 from pytest_mlab.sandbox import Sandbox, find_sandbox
 from pytest_mlab.settings import read_settings
-from pytest_mlab.subjects import SETTINGS, check_subjects
+from pytest_mlab.subjects import SETTINGS, check_confinement, check_subjects
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -38,8 +36,14 @@ def start(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings = read_settings(config)
     # A task that is wrong is an error of its own: it keeps no other from running.
     config.option.continue_on_collection_errors = True
+    check_subjects(config)
+    if config.option.collectonly:
+        return
+    from pytest_mlab.gpu import find_devices
+    from pytest_mlab.reporting.collector import ResultCollector
+
     config.stash[SANDBOX] = find_sandbox(settings.sandbox)
-    check_subjects(config, config.stash[SANDBOX])
+    check_confinement(config, config.stash[SANDBOX])
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices
     if not _is_worker(config):
@@ -64,13 +68,15 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["mlab_devices"] = node.config.stash[DEVICES]
 
 
-def pytest_report_header(config: pytest.Config) -> str:
+def pytest_report_header(config: pytest.Config) -> str | None:
     """Say what confines the agents and where the records go."""
+    if config.option.collectonly:
+        return None
     found: tuple[str, ...] = config.stash[DEVICES]
     devices = ", ".join(found) or "none"
     header = f"mlab: sandbox {config.stash[SANDBOX].name}, GPUs {devices}"
-    records = not (config.stash[SETTINGS].check or config.option.collectonly)
-    return f"{header}, records in {config.stash[SESSION]}" if records else header
+    records = f", records in {config.stash[SESSION]}"
+    return header if config.stash[SETTINGS].check else header + records
 
 
 @pytest.hookimpl(trylast=True)

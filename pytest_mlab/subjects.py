@@ -72,17 +72,21 @@ def find_roles(config: pytest.Config, main: str) -> tuple[Spec, Spec, Spec]:
     return first, fast, edit
 
 
-def check_subjects(config: pytest.Config, sandbox: Sandbox) -> None:
+def check_subjects(config: pytest.Config) -> None:
     """See that all who are to try can; raises `MlabError` that says what is missing."""
-    settings = config.stash[SETTINGS]
     names = dict.fromkeys(llm for _, llm in list_subjects(config) if llm is not None)
     specs = {spec.name: spec for name in names for spec in find_roles(config, name)}
     for spec in specs.values():
         check(spec)
-    _check_prices(settings, specs.values())
-    if specs and sandbox.name == "none" and settings.sandbox == "auto":
+    _check_prices(config.stash[SETTINGS], specs.values())
+
+
+def check_confinement(config: pytest.Config, sandbox: Sandbox) -> None:
+    """See that no code of an LLM runs unconfined unless that was asked for; raises `UsageError`."""
+    llms = [llm for _, llm in list_subjects(config) if llm is not None]
+    if llms and sandbox.name == "none" and config.stash[SETTINGS].sandbox == "auto":
         raise UsageError(
-            f"{next(iter(specs))} would write code that runs unconfined: no sandbox works here; "
+            f"{llms[0]} would write code that runs unconfined: no sandbox works here; "
             "--mlab-sandbox=bwrap says why, and what would help; --mlab-sandbox=none goes on "
             "without, if this machine may be read and changed by that code"
         )

@@ -16,7 +16,7 @@ MOST = 1e9
 """The largest improvement there is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Submission:
     """What the agent hands in: a file of the workspace, at most ``max_mb`` megabytes."""
 
@@ -24,7 +24,7 @@ class Submission:
     max_mb: float = 64.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Metric:
     """What the scorer measures; ``bound`` is the best value there can be, if there is one."""
 
@@ -47,7 +47,7 @@ class Metric:
         return baseline + gain if self.goal == "maximize" else baseline - gain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """The unmodified starter's score: mean and standard deviation over ``runs`` runs.
 
@@ -62,7 +62,7 @@ class Baseline:
     measured: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What a trial may use; the paper's defaults are 5 hours and 50 steps (section 4)."""
 
@@ -73,7 +73,7 @@ class Limits:
     expected_seconds: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Resources:
     """What the machine must have: devices, memory, packages (by the name pip installs)."""
 
@@ -82,7 +82,7 @@ class Resources:
     requires: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Data:
     """What preparing must give: the sha256 of the prepared files, where the author pins it.
 

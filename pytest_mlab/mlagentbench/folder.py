@@ -106,7 +106,11 @@ def _read_submission(top: Table, known: str | None, evaluation: Path) -> Submiss
 
 def _read_metric(top: Table, paper: PaperTask | None) -> Metric:
     if paper is not None:
-        known = {key: value for key, value in vars(paper.metric).items() if value is not None}
+        known = {
+            key: value
+            for key, value in dataclasses.asdict(paper.metric).items()
+            if value is not None
+        }
         return top.table("metric", **known).read(Metric)
     table = top.table("metric")
     if table.take("name", str, default=None) is None:
