@@ -1,6 +1,5 @@
 """OpenAI's chat completions, which most other providers and local servers speak too."""
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,8 +7,8 @@ from pytest_mlab.llm import forms
 from pytest_mlab.llm.catalog import Spec
 from pytest_mlab.llm.errors import BadAnswer
 from pytest_mlab.llm.messages import Message, Reply, Request, StopReason, ToolCall
+from pytest_mlab.llm.openai_sdk import OpenAIProvider
 from pytest_mlab.llm.prices import cost_of
-from pytest_mlab.llm.provider import Provider, forbid_late_requests
 from pytest_mlab.llm.secrets import scrub
 from pytest_mlab.results import Usage
 
@@ -25,14 +24,8 @@ _PLAIN = {"role", "content", "tool_calls", "refusal", "annotations", "audio", "f
 _PLAIN_CALL = {"id", "type", "function", "index"}
 
 
-class OpenAIChat(Provider):
+class OpenAIChat(OpenAIProvider):
     """A model behind ``/chat/completions``."""
-
-    url_variable = "OPENAI_BASE_URL"
-
-    @staticmethod
-    def connect(base_url: str | None, key: str, retries: int) -> Any:
-        return client_of(base_url, key, retries)
 
     def ask(self, body: dict[str, Any], timeout: float) -> Any:
         from openai.types.chat import ChatCompletion
@@ -100,19 +93,6 @@ class OpenAIChat(Provider):
             seconds=seconds,
             native=_native(message),
         )
-
-
-@functools.cache
-def client_of(base_url: str | None, key: str, retries: int) -> Any:
-    """Give the SDK's client; `pytest_mlab.llm.openai_responses` shares it."""
-    import openai
-
-    return openai.OpenAI(
-        base_url=base_url,
-        api_key=key,
-        max_retries=retries,
-        http_client=openai.DefaultHttpxClient(event_hooks={"request": [forbid_late_requests]}),
-    )
 
 
 def _messages(request: Request) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 from pytest_mlab.llm import forms
 from pytest_mlab.llm.errors import BadAnswer
 from pytest_mlab.llm.messages import Message, Reply, Request, StopReason, ToolCall
-from pytest_mlab.llm.openai_chat import client_of
+from pytest_mlab.llm.openai_sdk import OpenAIProvider
 from pytest_mlab.llm.prices import cost_of
 from pytest_mlab.llm.provider import Provider
 from pytest_mlab.llm.secrets import scrub
@@ -14,14 +14,8 @@ from pytest_mlab.results import Usage
 NATIVE = "openai-responses"
 
 
-class OpenAIResponses(Provider):
+class OpenAIResponses(OpenAIProvider):
     """A model behind ``/responses``; the conversation is sent anew each time, nothing is stored."""
-
-    url_variable = "OPENAI_BASE_URL"
-
-    @staticmethod
-    def connect(base_url: str | None, key: str, retries: int) -> Any:
-        return client_of(base_url, key, retries)
 
     def ask(self, body: dict[str, Any], timeout: float) -> Any:
         from openai.types.responses import Response
