@@ -19,7 +19,7 @@ from pytest_mlab.exceptions import InvalidSubmission, Unavailable
 from pytest_mlab.results import Result
 from pytest_mlab.sandbox import Sandbox
 from pytest_mlab.scoring import score_workspace
-from pytest_mlab.task import Task, digest_files, task_files
+from pytest_mlab.task import Baseline, Task, digest_files, task_files
 from pytest_mlab.workspace import Workspace
 
 LABELS = "labels.csv"
@@ -31,15 +31,15 @@ Attempt = Callable[[Agent], Result]
 """Lets an agent do the task once, in a folder of its own, and gives the result."""
 
 
-def test_starter_scores_its_baseline(mlab_task: Task, mlab_attempt: Attempt) -> None:
-    """The unmodified starter scores the stated baseline within its noise, and does not succeed."""
+def test_starter_scores_its_baseline(mlab_baseline: Baseline, mlab_attempt: Attempt) -> None:
+    """The unmodified starter scores its baseline within its noise, and does not succeed."""
     result = mlab_attempt(BaselineAgent())
     assert result.valid, f"the starter's submission cannot be scored: {result.summary()}"
     assert not result.success, f"doing nothing succeeds: {result.summary()}"
-    baseline = mlab_task.baseline
     assert result.improvement is not None
-    spread = baseline.std if baseline.measured else baseline.std / abs(baseline.score)
-    allowed = max(4 * spread * math.sqrt(1 + 1 / baseline.runs), TOLERANCE)
+    relative = 1.0 if mlab_baseline.measured else abs(mlab_baseline.score)
+    noise = mlab_baseline.std / relative * math.sqrt(1 + 1 / mlab_baseline.runs)
+    allowed = max(4 * noise, TOLERANCE)
     assert abs(result.improvement) <= allowed, (
         f"the starter scores {result.score:.6g}, [baseline] score says {result.baseline:.6g}: "
         f"{abs(result.improvement):.1%} apart, and its noise allows {allowed:.1%}"
@@ -74,12 +74,15 @@ def test_permuted_labels_score_by_chance(
     if not (mlab_data.private / LABELS).exists():
         raise Unavailable(f"the task has no private/{LABELS} to permute")
     result = mlab_attempt(SolutionAgent())
+    assert result.baseline is not None, result.summary()
+    known = dataclasses.replace(mlab_task.baseline, score=result.baseline)
+    task = dataclasses.replace(mlab_task, baseline=known)
     for seed in range(PERMUTATIONS):
         private = tmp_path / str(seed)
         _permute_labels(mlab_data.private, private, seed)
         data = dataclasses.replace(mlab_data, private=private)
-        score = score_workspace(mlab_task, Path(result.folder) / "workspace", data, mlab_sandbox)
-        improvement = mlab_task.metric.improvement(score.value, score.baseline)
+        score = score_workspace(task, Path(result.folder) / "workspace", data, mlab_sandbox)
+        improvement = task.metric.improvement(score.value, score.baseline)
         assert improvement < 0, (
             f"with permuted labels the solution scores {score.value:.6g}, no worse than the "
             f"baseline of {score.baseline:.6g}: the scorer does not measure the labels"

@@ -98,7 +98,8 @@ class TaskModule(pytest.Module):
     task: Task
 
     def _getobj(self) -> ModuleType:
-        name = "checks" if self.config.stash[SETTINGS].check else "benchmark"
+        settings = self.config.stash[SETTINGS]
+        name = "preparing" if settings.prepare else "checks" if settings.check else "benchmark"
         return importlib.import_module(f"pytest_mlab.{name}")
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:

@@ -1,10 +1,11 @@
 """Prepared data: made once, kept in the user's cache, public and private apart.
 
-    <cache>/raw/<task>-<digest of prepare.py>/       what download() fetched
+    <cache>/raw/<task>/                              what download() fetched, or a user put there
     <cache>/data/<task>-<digest of the task>/
         public/                                      what the agent sees, read-only
         private/                                     what only the scorer sees
         manifest.json                                size and sha256 of every file
+        baseline-<digest of all>.json                what the starter scored here, if need be
     <cache>/locks/<task>.lock                        one process prepares, the others wait
 
 A folder under ``data/`` is renamed into place when it is whole, so that a killed preparation leaves
@@ -51,6 +52,11 @@ def cache_folder() -> Path:
     return Path(named).absolute() if named else user_cache_path("pytest-mlab")
 
 
+def raw_folder(task: Task) -> Path:
+    """Give the folder of what a task's ``download`` fetches; a user may put the files there."""
+    return cache_folder() / "raw" / task.name
+
+
 def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> PreparedData:
     """Give a task's data, prepared now if they are not in the cache.
 
@@ -61,7 +67,7 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
     require_packages(task.resources.requires, f"task {task.name}")
     folder = cache_folder() / "data" / f"{task.name}-{task.data_digest[:16]}"
     if not (folder / MANIFEST).exists():
-        with _lock(task):
+        with lock_task(task):
             if not (folder / MANIFEST).exists():
                 # What killed preparations left: nobody else is at work on a locked task.
                 for remains in (folder, *folder.parent.glob(f".{folder.name}.*")):
@@ -75,13 +81,13 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
 def prepare_apart(task: Task, folder: Path) -> PreparedData:
     """Prepare a task's data anew into a folder of one's own, outside the cache's ``data/``."""
     require_packages(task.resources.requires, f"task {task.name}")
-    with _lock(task):
+    with lock_task(task):
         _prepare_into(task, folder)
     return PreparedData(folder / "public", folder / "private")
 
 
-def _lock(task: Task) -> FileLock:
-    """Give the lock of everything that is downloaded and prepared for a task of this name."""
+def lock_task(task: Task) -> FileLock:
+    """Give the lock of all that is downloaded, prepared or measured for a task of this name."""
     locks = cache_folder() / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     return FileLock(locks / f"{task.name}.lock")
@@ -106,8 +112,7 @@ def _prepare_into(task: Task, folder: Path) -> None:
 
 
 def _run_preparer(task: Task, preparer: Path, data: PreparedData, outcome: Path) -> None:
-    digest = hashlib.sha256(preparer.read_bytes()).hexdigest()[:16]
-    raw = cache_folder() / "raw" / f"{task.name}-{digest}"
+    raw = raw_folder(task)
     raw.mkdir(parents=True, exist_ok=True)
     paths = [str(path) for path in (outcome, preparer, raw, data.public, data.private)]
     watched, alive = os.pipe()

@@ -83,6 +83,16 @@ OPTIONS = (
     ),
     Option("--mlab-results", "folder that records go to (default: .mlab)", "DIR", ".mlab"),
     Option("--mlab-json", "write all results to this file", "PATH"),
+    Option(
+        "--mlab-prepare",
+        "fetch and prepare the tasks' data, ahead of a run, instead of running agents",
+        ini=False,
+    ),
+    Option(
+        "--mlab-strict",
+        "make an error of what a task lacks here (packages, credentials, devices), not a skip",
+        ini=False,
+    ),
     Option("--mlab-check", "check the tasks themselves instead of running agents", ini=False),
 )
 

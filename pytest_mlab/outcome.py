@@ -4,7 +4,8 @@ success                                              PASSED
 below-threshold, invalid-submission,
 no-submission, agent-error, tampered                 FAILED, <failure> in JUnit
 infra-error, harness-error                           ERROR, <error> in JUnit
-something that the task needs is not here            SKIPPED, with the remedy
+something that the task needs is not here            SKIPPED, with the remedy;
+                                                     ERROR with --mlab-strict
 """
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from pytest_mlab.collection import TaskModule, identity_of
 from pytest_mlab.exceptions import MlabError, Unavailable
 from pytest_mlab.results import ERRORS, Result, error_result
+from pytest_mlab.subjects import SETTINGS
 
 STARTED = pytest.StashKey[bool]()
 """Set on an item when its trial starts, before anything can go wrong."""
@@ -26,7 +28,7 @@ def settle_outcome(
     if call.when == "setup":  # of a rerun too
         item.stash[STARTED], item.stash[RESULT] = False, None
     error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, Unavailable):
+    if isinstance(error, Unavailable) and not item.config.stash[SETTINGS].strict:
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, f"Skipped: {error}")
         return None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_mlab.llm import LLM
     from pytest_mlab.results import Result
     from pytest_mlab.sandbox import Sandbox
-    from pytest_mlab.task import Task
+    from pytest_mlab.task import Baseline, Task
     from pytest_mlab.trial import Setup
     from pytest_mlab.workspace import Workspace
 
@@ -165,6 +165,14 @@ def mlab_data(pytestconfig: pytest.Config, mlab_task: Task) -> PreparedData:
     from pytest_mlab.staging import prepare_task
 
     return prepare_task(pytestconfig, mlab_task)
+
+
+@pytest.fixture
+def mlab_baseline(request: pytest.FixtureRequest, mlab_data: PreparedData) -> Baseline:
+    """The score of the task's starter: the stated one, else measured on this machine."""
+    from pytest_mlab.staging import make_baseline
+
+    return make_baseline(request)
 
 
 @pytest.fixture

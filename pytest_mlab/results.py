@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from pytest_mlab.exceptions import InfraError, MlabError
+from pytest_mlab.exceptions import InfraError, MlabError, Unavailable
 
 SCHEMA = "mlab-results/1"
 
@@ -160,6 +160,7 @@ def format_improvement(improvement: float | None) -> str:
 
 def error_result(identity: Identity, error: MlabError, folder: Path | None = None) -> Result:
     """Give the result of a trial that came to nothing through no fault of the agent."""
-    status: Status = "infra-error" if isinstance(error, InfraError) else "harness-error"
+    machine = isinstance(error, InfraError | Unavailable)
+    status: Status = "infra-error" if machine else "harness-error"
     where = "" if folder is None else str(folder)
     return Result(**vars(identity), status=status, detail=str(error), folder=where)

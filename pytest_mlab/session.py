@@ -75,8 +75,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     found: tuple[str, ...] = config.stash[DEVICES]
     devices = ", ".join(found) or "none"
     header = f"mlab: sandbox {config.stash[SANDBOX].name}, GPUs {devices}"
+    settings = config.stash[SETTINGS]
     records = f", records in {config.stash[SESSION]}"
-    return header if config.stash[SETTINGS].check else header + records
+    return header if settings.check or settings.prepare else header + records
 
 
 @pytest.hookimpl(trylast=True)

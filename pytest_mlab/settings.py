@@ -33,6 +33,8 @@ class Settings:
     sandbox: str
     json: Path | None
     check: bool
+    prepare: bool
+    strict: bool
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -55,6 +57,8 @@ def read_settings(config: pytest.Config) -> Settings:
         sandbox=reader.text("--mlab-sandbox") or "auto",
         json=locate(config, "mlab_json", path) if (path := reader.text("--mlab-json")) else None,
         check=bool(look_up(config, "mlab_check")),
+        prepare=bool(look_up(config, "mlab_prepare")),
+        strict=bool(look_up(config, "mlab_strict")),
     )
 
 

@@ -13,6 +13,8 @@ import pytest
 from pytest_mlab import runs
 from pytest_mlab.actions import ACTIONS
 from pytest_mlab.agents import Agent, name_of
+from pytest_mlab.agents.baseline import BaselineAgent
+from pytest_mlab.baselines import find_baseline
 from pytest_mlab.collection import IDENTITY, identity_of
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
@@ -22,12 +24,12 @@ from pytest_mlab.llm import LLM, Spec, connect
 from pytest_mlab.llm.budget import Budget
 from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
-from pytest_mlab.reporting.progress import show_preparing
+from pytest_mlab.reporting.progress import show_measuring, show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.session import session_folder
 from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, find_llm, find_roles, make_agent
-from pytest_mlab.task import Task
+from pytest_mlab.task import Baseline, Task
 from pytest_mlab.trial import Setup, error_of, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
 
@@ -86,7 +88,7 @@ def open_record(item: pytest.Item, agent: Agent) -> Path:
 
 def make_setup(request: pytest.FixtureRequest) -> Setup:
     """Put a trial's setup together from its fixtures."""
-    settings, task = request.config.stash[SETTINGS], request.getfixturevalue("mlab_task")
+    settings, task = request.config.stash[SETTINGS], with_baseline(request)
     folder = request.getfixturevalue("mlab_folder")
     identity = identity_of(request.node)
     assert identity is not None
@@ -135,38 +137,57 @@ def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models 
     )
 
 
+def make_baseline(request: pytest.FixtureRequest) -> Baseline:
+    """Find a task's baseline, which may mean to run its starter now."""
+    task: Task = request.getfixturevalue("mlab_task")
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
+
+    return find_baseline(
+        task,
+        request.getfixturevalue("mlab_data"),
+        lambda unknown: _attempt(request, unknown, BaselineAgent()),
+        lambda: show_measuring(task, capture, sys.__stderr__ or sys.stderr),
+    )
+
+
 def make_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:
     """Give the function that lets an agent do the task once, in a folder of its own."""
+    task = with_baseline(request)
+    return lambda agent: _attempt(request, task, agent)
+
+
+def with_baseline(request: pytest.FixtureRequest) -> Task:
+    """Give the task of a test with the baseline that its submissions are held against."""
     task: Task = request.getfixturevalue("mlab_task")
+    return dataclasses.replace(task, baseline=request.getfixturevalue("mlab_baseline"))
+
+
+def _attempt(request: pytest.FixtureRequest, task: Task, agent: Agent) -> Result:
     data: PreparedData = request.getfixturevalue("mlab_data")
-
-    def attempt(agent: Agent) -> Result:
-        folder = request.getfixturevalue("tmp_path_factory").mktemp("attempt")
-        identity = Identity(
-            task=task.name,
-            agent=type(agent).__name__,
-            llm=None,
-            trial=1,
-            nodeid=request.node.nodeid,
-            task_digest=task.digest,
-            seed=0,
-        )
-        setup = Setup(
-            identity=identity,
-            task=task,
-            folder=folder,
-            data=data,
-            workspace=Workspace.create(task, data.public, folder / runs.WORKSPACE),
-            sandbox=request.getfixturevalue("mlab_sandbox"),
-            devices=request.getfixturevalue("mlab_gpu"),
-            threads=count_threads(),
-            limits=effective_limits(task, request.config.stash[SETTINGS]),
-            threshold=THRESHOLD,
-        )
-        with open_environment(setup, ACTIONS) as environment:
-            return run_trial(setup, agent, environment)
-
-    return attempt
+    folder = request.getfixturevalue("tmp_path_factory").mktemp("attempt")
+    identity = Identity(
+        task=task.name,
+        agent=type(agent).__name__,
+        llm=None,
+        trial=1,
+        nodeid=request.node.nodeid,
+        task_digest=task.digest,
+        seed=0,
+    )
+    setup = Setup(
+        identity=identity,
+        task=task,
+        folder=folder,
+        data=data,
+        workspace=Workspace.create(task, data.public, folder / runs.WORKSPACE),
+        sandbox=request.getfixturevalue("mlab_sandbox"),
+        devices=request.getfixturevalue("mlab_gpu"),
+        threads=count_threads(),
+        limits=Limits(task.limits.seconds, task.limits.steps),
+        threshold=THRESHOLD,
+    )
+    with open_environment(setup, ACTIONS) as environment:
+        return run_trial(setup, agent, environment)
 
 
 def make_runner(

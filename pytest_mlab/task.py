@@ -5,6 +5,7 @@
 
 import functools
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,15 +52,23 @@ class Metric:
 class Baseline:
     """The unmodified starter's score: mean and standard deviation over ``runs`` runs.
 
+    A ``score`` that is NaN is not stated: `pytest_mlab.baselines` measures it on each machine, by
+    ``runs`` runs, when the data have been prepared.
+
     With ``measured``, the scorer runs starter and submission side by side and reports both, as
     run times must be; ``score`` is then what the author saw, and ``std`` the spread of the
     submission's score *relative to the starter's* when both are the starter.
     """
 
-    score: float
+    score: float = math.nan
     std: float = 0.0
     runs: int = 1
     measured: bool = False
+
+    @property
+    def stated(self) -> bool:
+        """Whether there is a score to hold submissions against."""
+        return not math.isnan(self.score)
 
 
 @dataclass(frozen=True, slots=True)

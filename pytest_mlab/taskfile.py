@@ -33,7 +33,7 @@ def _build_task(folder: Path, top: Table) -> Task:
         solution=_existing(folder / "solution"),
         submission=top.table("submission").read(Submission),
         metric=top.table("metric").read(Metric),
-        baseline=top.table("baseline").read(Baseline),
+        baseline=_read_baseline(top.table("baseline")),
         limits=top.table("limits").read(Limits),
         resources=top.table("resources").read(Resources),
         data=top.table("data").read(Data),
@@ -41,6 +41,17 @@ def _build_task(folder: Path, top: Table) -> Task:
     top.finish()
     check_task(task, top)
     return task
+
+
+def _read_baseline(table: Table) -> Baseline:
+    baseline = table.read(Baseline)
+    if not baseline.stated and (baseline.measured or baseline.runs < 2 or baseline.std):
+        raise table.error(
+            "score",
+            "is missing; give a number, the unmodified starter's score, or else runs = 5 alone: it "
+            "is then measured by as many runs on every machine that prepares the data",
+        )
+    return baseline
 
 
 def _existing(path: Path) -> Path | None:

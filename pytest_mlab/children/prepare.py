@@ -1,11 +1,12 @@
 """Prepare a task's data: ``python prepare.py ALIVE OUTCOME PREPARER RAW PUBLIC PRIVATE``.
 
-Runs the author's ``download`` (only while RAW is not yet complete) and ``build``, and writes to the
+Runs the author's ``download`` (until it has once come to its end) and ``build``, and writes to the
 file OUTCOME what came of it: ``{"fault": ..., "message": ...}``, both empty where all went well.
 ALIVE is the reading end of a pipe; when its other end is gone, so is who started this process, and
 it ends itself, lest the next preparation finds it still at work.
 """
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -42,11 +43,16 @@ def load_module(path: Path) -> ModuleType:
 
 
 def prepare(preparer: Path, raw: Path, public: Path, private: Path) -> None:
-    """Fetch what is not there yet, then build."""
+    """Fetch what is not there yet, then build.
+
+    A ``prepare.py`` that has changed may want more: its ``download`` is called again, on what is
+    there.
+    """
     module = load_module(preparer)
-    if hasattr(module, "download") and not (raw / COMPLETE).exists():
+    complete, digest = raw / COMPLETE, hashlib.sha256(preparer.read_bytes()).hexdigest()
+    if hasattr(module, "download") and not (complete.exists() and complete.read_text() == digest):
         module.download(raw)
-        (raw / COMPLETE).touch()
+        complete.write_text(digest)
     module.build(raw, public, private)
 
 

@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
+
+from pytest_mlab.task import Task
 
 
 @contextmanager
@@ -25,6 +27,16 @@ def show_preparing(task: str, folder: Path, capture: Any, stream: TextIO) -> Ite
         megabytes = (_size(folder) - before) / 1e6
         seconds = time.monotonic() - start
         print(f"\nmlab: prepared {task}: {megabytes:.1f} MB in {seconds:.1f} s", file=stream)
+
+
+def show_measuring(task: Task, capture: Any, stream: TextIO) -> None:
+    """Say that a task's starter is being run for its baseline, past pytest's capturing."""
+    with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+        print(
+            f"\nmlab: {task.name} states no baseline: running its starter "
+            f"{task.baseline.runs} times",
+            file=stream,
+        )
 
 
 @contextmanager
