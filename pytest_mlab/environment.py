@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_mlab.actions import Action
-from pytest_mlab.exceptions import ActionError, AgentStop, LimitReached, Submitted
+from pytest_mlab.exceptions import ActionError, AgentStop, InfraError, LimitReached, Submitted
+from pytest_mlab.history import History, describe_step
 from pytest_mlab.llm import LLM
 from pytest_mlab.models import Models
 from pytest_mlab.results import Stop, Usage
@@ -69,6 +70,7 @@ class Environment:
         actions: Sequence[Action],
         limits: Limits,
         trace: Trace,
+        history: History | None = None,
         models: Models | None = None,
         seed: int = 0,
     ) -> None:
@@ -82,6 +84,8 @@ class Environment:
         self._workbench = workbench
         self._limits = limits
         self._trace = trace
+        self._history = history
+        self._failure: InfraError | None = None
         self._start: float | None = None
         self._end: float | None = None
         self._submitted = False
@@ -98,6 +102,8 @@ class Environment:
         self._end = time.monotonic()
         self._workbench.close()
         usage = {} if self._models is None else {"usage": dataclasses.asdict(self.usage)}
+        if self._history is not None:
+            self._history.record(f"end: {stop}", crash)
         self._trace.append("end", stop=stop, crash=crash, **usage)
 
     @property
@@ -194,6 +200,7 @@ class Environment:
 
         An agent that calls it before it asks its LLM pays for no answer that it cannot act on.
         """
+        self.check_record()
         if self._submitted:
             raise Submitted
         left = self.remaining
@@ -205,6 +212,11 @@ class Environment:
             raise LimitReached("tokens")
         if left.cost == 0:
             raise LimitReached("cost")
+
+    def check_record(self) -> None:
+        """Raise again that a step could not be recorded, if the agent swallowed it."""
+        if self._failure is not None:
+            raise self._failure
 
     def _do(self, action: Action | None, name: str, arguments: dict[str, Any]) -> str:
         if action is None:
@@ -218,14 +230,34 @@ class Environment:
         step = Step(name, arguments, observation, usage)
         self._steps.append(step)
         spent = {} if self._models is None else {"usage": dataclasses.asdict(usage)}
-        self._trace.append(
-            "step",
-            action=step.action,
-            arguments=step.arguments,
-            observation=step.observation.text,
-            ok=step.observation.ok,
-            **spent,
+        try:
+            commit = self._keep_history(step)
+            self._trace.append(
+                "step",
+                action=step.action,
+                arguments=step.arguments,
+                observation=step.observation.text,
+                ok=step.observation.ok,
+                **spent,
+                **commit,
+            )
+        except InfraError as error:
+            self._failure = error
+            raise
+
+    def _keep_history(self, step: Step) -> dict[str, str]:
+        """Record the workspace as a step has left it; the time that takes is not the agent's."""
+        if self._history is None:
+            return {}
+        begin = time.monotonic()
+        seen = step.observation
+        message = describe_step(
+            len(self._steps), step.action, step.arguments, seen.text, ok=seen.ok
         )
+        commit = self._history.record(*message)
+        if self._start is not None:
+            self._start += time.monotonic() - begin
+        return {"commit": commit}
 
 
 def _difference(now: Usage, before: Usage) -> Usage:

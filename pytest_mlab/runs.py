@@ -7,6 +7,7 @@
         identity.json                        which trial this is, written before it starts
         workspace/                           the agent's files, as it left them
         outputs/0001.txt                     what each process printed, whole
+        history.git/                         the workspace after each step, a commit each
         trace.jsonl                          what happened, as it happened
         llm.jsonl                            what language models were asked and answered
         research_log.txt                     the Research Log, where the agent keeps one
@@ -20,6 +21,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from pytest_mlab.exceptions import InfraError
 from pytest_mlab.files import write_atomically
 from pytest_mlab.results import Identity, Result
 
@@ -30,6 +32,7 @@ RESULT = "result.json"
 TRACE = "trace.jsonl"
 WORKSPACE = "workspace"
 OUTPUTS = "outputs"
+HISTORY = "history.git"
 RESEARCH_LOG = "research_log.txt"
 
 
@@ -72,5 +75,11 @@ def read_plan(session: Path) -> dict[str, Identity]:
 
 
 def record_result(folder: Path, result: Result) -> None:
-    """Write a trial's result, whole or not at all."""
-    write_atomically(folder / RESULT, result.to_json() + "\n")
+    """Write a trial's result, whole or not at all; `InfraError` where it cannot be written."""
+    try:
+        write_atomically(folder / RESULT, result.to_json() + "\n")
+    except OSError as error:
+        raise InfraError(
+            f"{folder / RESULT}: cannot be written: {error.strerror}; make room there or name "
+            "another folder with --mlab-results"
+        ) from error

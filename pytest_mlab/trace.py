@@ -1,25 +1,33 @@
 """What happened in a trial, one JSON object a line, written as it happens.
 
-Every line is flushed before the trial goes on: whatever kills the process, the file is readable up
-to the last whole line, which is all that `read_trace` gives.
+Every line is handed to the system before the trial goes on: whatever kills the process, the file
+is readable up to the last whole line, which is all that `read_trace` gives.
 """
 
 import json
+import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from pytest_mlab.exceptions import InfraError
 
 
 class Trace:
     """Appends events to a file; ``seconds`` count from the trace's start on a steady clock."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
+        self._path = path
+        self._file = path.open("ab", buffering=0)
         self._start = time.monotonic()
 
     def append(self, event: str, **fields: Any) -> None:
-        """Append an event and flush it; what is no JSON value goes in as its repr."""
+        """Append an event; what is no JSON value goes in as its repr.
+
+        `InfraError` where it cannot be written; what was begun of the line is taken back.
+        """
         seconds = round(time.monotonic() - self._start, 6)
         record = {"event": event, "seconds": seconds, **fields}
         try:
@@ -28,8 +36,18 @@ class Trace:
             # Keys that are no text, or a value that holds itself.
             shown = {key: repr(value) for key, value in record.items()}
             line = json.dumps(shown, ensure_ascii=False)
-        self._file.write(line + "\n")
-        self._file.flush()
+        data = (line + "\n").encode("utf-8", "backslashreplace")
+        end = self._file.seek(0, os.SEEK_END)
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(end)
+            raise InfraError(
+                f"{self._path}: the step cannot be recorded: {error.strerror}; make room there or "
+                "name another folder with --mlab-results"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -37,8 +55,13 @@ class Trace:
 
 
 def read_trace(path: Path) -> Iterator[dict[str, Any]]:
-    """Give the events of a trace; a last line that was cut off is passed over."""
+    """Give the events of a trace up to the first line that is not whole, as a crash leaves one."""
     with path.open("rb") as file:
         for line in file:
-            if line.endswith(b"\n"):
-                yield json.loads(line)
+            try:
+                event = json.loads(line) if line.endswith(b"\n") else None
+            except ValueError:
+                event = None
+            if not isinstance(event, dict):
+                return
+            yield event

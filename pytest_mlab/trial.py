@@ -3,7 +3,7 @@
 import dataclasses
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pytest_mlab.data import PreparedData
 from pytest_mlab.deadline import GRACE, enforce_deadline
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import (
+    InfraError,
     InvalidSubmission,
     LimitReached,
     MlabError,
@@ -22,9 +23,10 @@ from pytest_mlab.exceptions import (
     Submitted,
     Unavailable,
 )
+from pytest_mlab.history import History
 from pytest_mlab.models import Models
 from pytest_mlab.results import Identity, Result, Status, Stop, error_result
-from pytest_mlab.runs import OUTPUTS, TRACE, record_result
+from pytest_mlab.runs import HISTORY, OUTPUTS, TRACE, record_result
 from pytest_mlab.sandbox import Sandbox, View
 from pytest_mlab.scoring import score_workspace
 from pytest_mlab.task import Task
@@ -68,30 +70,34 @@ def open_environment(
             "OMP_WAIT_POLICY": "PASSIVE",
         },
     )
-    trace = Trace(setup.folder / TRACE)
-    trace.append("start", sandbox=setup.sandbox.name, **vars(setup.identity))
-    workbench = Workbench(
-        setup.workspace,
-        setup.sandbox,
-        view,
-        setup.folder / OUTPUTS,
-        problem=setup.task.instruction,
-        models=models,
-    )
-    environment = Environment(
-        setup.task,
-        workbench,
-        actions=actions,
-        limits=setup.limits,
-        trace=trace,
-        models=models,
-        seed=setup.identity.seed,
-    )
-    try:
-        yield environment
-    finally:
-        workbench.close()
-        trace.close()
+    with (
+        closing(Trace(setup.folder / TRACE)) as trace,
+        closing(History(setup.folder / HISTORY, setup.workspace.root)) as history,
+    ):
+        trace.append("start", sandbox=setup.sandbox.name, **vars(setup.identity))
+        history.record("start: the fresh workspace")
+        workbench = Workbench(
+            setup.workspace,
+            setup.sandbox,
+            view,
+            setup.folder / OUTPUTS,
+            problem=setup.task.instruction,
+            models=models,
+        )
+        environment = Environment(
+            setup.task,
+            workbench,
+            actions=actions,
+            limits=setup.limits,
+            trace=trace,
+            history=history,
+            models=models,
+            seed=setup.identity.seed,
+        )
+        try:
+            yield environment
+        finally:
+            workbench.close()
 
 
 def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
@@ -110,7 +116,8 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
     except Unavailable:
         raise
     except MlabError as error:
-        record_result(setup.folder, error_of(setup, environment, error))
+        with suppress(InfraError):  # a full disk that ended the trial has no room for this either
+            record_result(setup.folder, error_of(setup, environment, error))
         raise
     result = Result(
         **vars(setup.identity),
@@ -162,6 +169,7 @@ def _take_turn(agent: Agent, environment: Environment) -> _Turn:
     except MlabError:
         raise
     except (Exception, SystemExit) as error:
+        environment.check_record()
         stop = "crashed"
         first = str(error).strip().partition("\n")[0]
         crash = f"the agent raised {type(error).__name__}: {first}".removesuffix(": ")

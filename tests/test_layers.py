@@ -43,6 +43,8 @@ LAYERS = (
     "mlagentbench",
     "baselines",
     "scoring",
+    "history",
+    "snapshot",
     "workspace",
     "repl",
     "sandbox",
@@ -77,7 +79,7 @@ LAYERS = (
 
 HEAVY = (
     *("anthropic", "openai", "sklearn", "numpy", "pandas", "scipy", "rich", "jinja2"),
-    *("filelock", "platformdirs", "httpx", "xdist", "genai_prices"),
+    *("filelock", "platformdirs", "httpx", "xdist", "genai_prices", "pygit2"),
 )
 
 AT_ONCE = {

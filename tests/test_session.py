@@ -150,6 +150,7 @@ def test_a_session_leaves_its_records(project: Project, plugin_args: tuple[str, 
     (trial,) = (path for path in session.iterdir() if path.is_dir())
     assert trial.name.startswith("cut-solution-trial1-")
     assert {path.name for path in trial.iterdir()} == {
+        "history.git",
         "identity.json",
         "outputs",
         "result.json",
