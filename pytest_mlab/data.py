@@ -64,7 +64,7 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
     `InfraError` where a download failed, and `TaskError` where ``prepare.py`` is wrong or the
     cached data are not what was prepared.
     """
-    require_packages(task.resources.requires, f"task {task.name}")
+    _require_packages(task)
     folder = cache_folder() / "data" / f"{task.name}-{task.data_digest[:16]}"
     if not (folder / MANIFEST).exists():
         with lock_task(task):
@@ -80,10 +80,15 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
 
 def prepare_apart(task: Task, folder: Path) -> PreparedData:
     """Prepare a task's data anew into a folder of one's own, outside the cache's ``data/``."""
-    require_packages(task.resources.requires, f"task {task.name}")
+    _require_packages(task)
     with lock_task(task):
         _prepare_into(task, folder)
     return PreparedData(folder / "public", folder / "private")
+
+
+def _require_packages(task: Task) -> None:
+    carriers = task.data.packages
+    require_packages(task.resources.requires, f"task {task.name}", carriers=carriers)
 
 
 def lock_task(task: Task) -> FileLock:

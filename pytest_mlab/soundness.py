@@ -67,14 +67,17 @@ def _check_files(task: Task, top: Table) -> None:
                 "[data] conceal",
                 f'has "{name}"; give a path within the installed packages, or an absolute one',
             )
-    for text in task.resources.requires:
-        try:
-            Requirement(text)
-        except InvalidRequirement:
-            raise top.error(
-                "[resources] requires",
-                f'has "{text}"; name packages as pip does, such as "pandas>=2"',
-            ) from None
+    for key, requirements in (
+        ("[resources] requires", task.resources.requires),
+        ("[data] packages", task.data.packages),
+    ):
+        for text in requirements:
+            try:
+                Requirement(text)
+            except InvalidRequirement:
+                raise top.error(
+                    key, f'has "{text}"; name packages as pip does, such as "pandas>=2"'
+                ) from None
 
 
 def _leaves(name: str) -> bool:

@@ -93,12 +93,15 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What preparing must give: the sha256 of the prepared files, where the author pins it.
+    """Where the data come from, and what preparing must give.
 
-    ``conceal`` names installed files that hold the answers: no agent's process can read them.
+    ``packages`` are installed for the files they carry alone. ``sha256`` is that of the prepared
+    files, where the author pins it. ``conceal`` names installed files that hold the answers: no
+    agent's process can read them.
     """
 
     sha256: str | None = None
+    packages: tuple[str, ...] = ()
     conceal: tuple[str, ...] = ()
 
 

@@ -34,3 +34,12 @@ def test_a_version_that_is_too_old_is_missing() -> None:
 
 def test_what_another_system_needs_is_not_missing_here() -> None:
     require_packages(['no-such-package; sys_platform == "win32"'], "task x")
+
+
+def test_of_a_package_that_carries_data_only_the_files_are_wanted() -> None:
+    with pytest.raises(Unavailable) as error:
+        require_packages(["no-such-tool"], "task x", carriers=["pytest", "no-such-data==1.0"])
+    assert str(error.value) == (
+        "task x needs packages that are not here: "
+        'pip install no-such-tool && pip install --no-deps "no-such-data==1.0"'
+    )

@@ -81,6 +81,7 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"resources": {"memory_gb": 0}}, "[resources] memory_gb is 0.0; give a number above 0"),
     ({"resources": {"requires": "pandas"}}, "[resources] requires is 'pandas'; give a list"),
     ({"resources": {"requires": ["a b!"]}}, '[resources] requires has "a b!"; name packages as'),
+    ({"data": {"packages": ["a b!"]}}, '[data] packages has "a b!"; name packages as'),
     ({"data": {"sha256": 7}}, "[data] sha256 is 7; give a string"),
 ]
 
