@@ -74,8 +74,9 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
                     shutil.rmtree(remains, ignore_errors=True)
                 with watch(cache_folder()):
                     _prepare_into(task, folder)
-    _check_untouched(folder)
-    return PreparedData(folder / "public", folder / "private")
+    data = PreparedData(folder / "public", folder / "private")
+    _check_untouched(data)
+    return data
 
 
 def prepare_apart(task: Task, folder: Path) -> PreparedData:
@@ -191,27 +192,35 @@ def _stamp(folder: Path, manifest: dict[str, str]) -> dict[str, list[object]]:
     return stamps
 
 
-def _check_untouched(folder: Path) -> None:
-    """Compare the cached files with what was prepared: by size and time or, failing that, in full.
+def find_changed_data(data: PreparedData) -> list[Path]:
+    """Give the prepared files that are no longer what was prepared, and those that came to them.
 
-    A cache that was copied from elsewhere has other times and is as good.
+    They are compared by size and time or, failing that, in full: hashing a gigabyte for every
+    trial would take longer than the trial, and a cache that was copied from elsewhere has other
+    times and is as good.
     """
+    folder = data.public.parent
     try:
         stamps = json.loads((folder / MANIFEST).read_text())
-    except ValueError:
-        raise _changed(folder / MANIFEST, folder) from None
-    for name, (digest, size, modified) in stamps.items():
-        path = folder / name
-        status = path.stat() if path.is_file() else None
-        same = status is not None and (status.st_size, status.st_mtime_ns) == (size, modified)
-        if status is None or not (same or _hash(path) == digest):
-            raise _changed(path, folder)
-    for path in _files(folder / "public"):
-        if path.relative_to(folder).as_posix() not in stamps:
-            raise _changed(path, folder)
+    except (OSError, ValueError):
+        return [folder / MANIFEST]
+    changed = [folder / name for name, stamp in stamps.items() if _differs(folder / name, *stamp)]
+    return changed + [
+        path for path in _files(data.public) if path.relative_to(folder).as_posix() not in stamps
+    ]
 
 
-def _changed(path: Path, folder: Path) -> TaskError:
-    return TaskError(
-        f"{path}: was changed after it was prepared; delete {folder} to prepare it again"
-    )
+def _differs(path: Path, digest: str, size: int, modified: int) -> bool:
+    if not path.is_file():
+        return True
+    status = path.stat()
+    same = (status.st_size, status.st_mtime_ns) == (size, modified)
+    return not same and (status.st_size != size or _hash(path) != digest)
+
+
+def _check_untouched(data: PreparedData) -> None:
+    for path in find_changed_data(data):
+        raise TaskError(
+            f"{path}: was changed after it was prepared; delete {data.public.parent} to prepare it "
+            "again"
+        )

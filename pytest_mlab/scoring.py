@@ -100,15 +100,17 @@ def _run_scorer(
         os.close(reading)
         if writing >= 0:
             os.close(writing)
-    if report is None:
+    if not report:
         if task.baseline.measured and run.was_killed:
             raise InvalidSubmission("the scoring process was killed while it ran the submission")
+        if task.baseline.measured and report is not None:
+            raise InvalidSubmission("the submission's code wrote to where the score is awaited")
         raise TaskError(_describe_failure(task, run))
     return _judge_report(task, report)
 
 
 def _read_report(descriptor: int, token: str) -> dict[str, Any] | None:
-    """Find the scoring process's line among whatever else may have been written there."""
+    """Find the scoring process's line; empty where only others wrote, None where nobody did."""
     os.set_blocking(descriptor, False)
     try:
         lines = os.read(descriptor, 1 << 20).splitlines()
@@ -119,7 +121,7 @@ def _read_report(descriptor: int, token: str) -> dict[str, Any] | None:
             report = json.loads(line)
             if isinstance(report, dict) and report.get("token") == token:
                 return report
-    return None
+    return {} if lines else None
 
 
 def _describe_failure(task: Task, run: Completed) -> str:

@@ -4,6 +4,7 @@ A task that is wrong is refused when it is loaded, not when an agent has been pa
 """
 
 import math
+import os
 import re
 from pathlib import PurePosixPath
 
@@ -60,6 +61,14 @@ def _check_files(task: Task, top: Table) -> None:
         raise top.error(
             "[submission] file",
             f'is "{task.submission.file}"; name a file within the workspace',
+        )
+    stale = task.workspace / task.submission.file
+    if task.submission.in_place and not stale.is_file():
+        raise top.error("[submission] in_place", f"is true, but there is no {stale} to edit")
+    if not task.submission.in_place and os.path.lexists(stale):
+        raise TaskError(
+            f"{stale}: is left over from a run, and would be every agent's submission; delete it "
+            "or, where agents are to edit it, say [submission] in_place = true"
         )
     for name in task.data.conceal:
         if not name or ".." in PurePosixPath(name).parts or "\0" in name:

@@ -19,10 +19,14 @@ MOST = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What the agent hands in: a file of the workspace, at most ``max_mb`` megabytes."""
+    """What the agent hands in: a file of the workspace, at most ``max_mb`` megabytes.
+
+    With ``in_place``, it is one of the starter's files, which the agent edits.
+    """
 
     file: str = "submission.csv"
     max_mb: float = 64.0
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)

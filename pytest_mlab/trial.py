@@ -24,6 +24,7 @@ from pytest_mlab.exceptions import (
     Unavailable,
 )
 from pytest_mlab.history import History
+from pytest_mlab.integrity import check_scorer, check_written, find_tampering, originals
 from pytest_mlab.models import Models
 from pytest_mlab.results import Identity, Result, Status, Stop, error_result
 from pytest_mlab.runs import HISTORY, OUTPUTS, TRACE, record_result
@@ -62,6 +63,7 @@ def open_environment(
         writable=setup.workspace.root,
         readable=(setup.data.public,),
         concealed=find_concealed(setup.task),
+        in_place_of=originals(setup.task, setup.workspace.root),
         memory_gb=setup.task.resources.memory_gb,
         environment={
             "CUDA_VISIBLE_DEVICES": ",".join(setup.devices),
@@ -180,12 +182,19 @@ def _take_turn(agent: Agent, environment: Environment) -> _Turn:
 
 def _judge(setup: Setup, turn: _Turn) -> dict[str, Any]:
     """Score the workspace and give the result's status and figures."""
-    task = setup.task
+    task, root, seal = setup.task, setup.workspace.root, setup.workspace.seal
+    baseline = None if task.baseline.measured else task.baseline.score
+    if seal is not None:
+        check_scorer(task, seal)
+        if tampering := find_tampering(seal, root, setup.data):
+            details = "; ".join(filter(None, (*tampering, turn.crash)))
+            return {"status": "tampered", "baseline": baseline, "detail": details}
     try:
-        score = score_workspace(task, setup.workspace.root, setup.data, setup.sandbox)
+        if seal is not None:
+            check_written(task, seal, root)
+        score = score_workspace(task, root, setup.data, setup.sandbox)
     except InvalidSubmission as error:
         kind: Status = "no-submission" if isinstance(error, NoSubmission) else "invalid-submission"
-        baseline = None if task.baseline.measured else task.baseline.score
         outcome: dict[str, Any] = {"status": kind, "baseline": baseline, "detail": str(error)}
     else:
         improvement = task.metric.improvement(score.value, score.baseline)

@@ -13,11 +13,11 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import BinaryIO
 
 from pytest_mlab.exceptions import ActionError, TaskError
+from pytest_mlab.integrity import Seal, matches, seal_workspace
 from pytest_mlab.task import Task
 
 MOST_BYTES = 64_000_000
@@ -25,10 +25,14 @@ MOST_BYTES = 64_000_000
 
 
 class Workspace:
-    """One trial's files under ``root``; ``public`` is shown read-only as ``data/``."""
+    """One trial's files under ``root``; ``public`` is shown read-only as ``data/``.
+
+    ``seal`` says what a fresh one held; there is none of a workspace that was not made here.
+    """
 
     def __init__(self, root: Path, public: Path, read_only: tuple[str, ...] = ()) -> None:
         self.root = root.resolve()
+        self.seal: Seal | None = None
         self.public = public.resolve()
         self._read_only = read_only
         self._undo: dict[Path, list[bytes]] = {}
@@ -53,6 +57,7 @@ class Workspace:
                     "give it another name"
                 )
             (root / task.data_at).symlink_to(public.resolve(), target_is_directory=True)
+        workspace.seal = seal_workspace(task, workspace.root)
         return workspace
 
     def entries(self, name: str) -> list[str]:
@@ -122,13 +127,7 @@ class Workspace:
         """Tell whether a resolved path is out of bounds for writing."""
         if not path.is_relative_to(self.root):
             return True
-        relative = path.relative_to(self.root)
-        names = [str(relative), *map(str, relative.parents)]
-        return any(
-            fnmatch(name, pattern.removeprefix("./"))
-            for name in names
-            for pattern in self._read_only
-        )
+        return matches(str(path.relative_to(self.root)), self._read_only)
 
     def _resolve(self, name: str, *, writing: bool) -> Path:
         if not name or "\0" in name:

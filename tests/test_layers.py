@@ -48,6 +48,7 @@ LAYERS = (
     "workspace",
     "repl",
     "sandbox",
+    "integrity",
     "data",
     "concealment",
     "timing",

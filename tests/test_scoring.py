@@ -311,6 +311,43 @@ for number in range(3, 64):
         """
         assert score_by(tmp_path, body, sandbox) == Score(0.5, 0.7)
 
+    def test_not_what_fills_the_channel_so_that_the_outcome_finds_no_room(
+        self, tmp_path: Path, workspace: Path
+    ) -> None:
+        """Nobody waits for it: it is the submission's doing where that was run, else the task's."""
+        body = """
+            import os
+            for number in range(3, 64):
+                try:
+                    os.set_blocking(number, False)
+                    while os.write(number, b"x" * 4096):
+                        pass
+                except OSError:
+                    pass
+            return (0.5, 0.7)
+        """
+        begun = time.monotonic()
+        with pytest.raises(InvalidSubmission, match="wrote to where the score is awaited"):
+            score_by(tmp_path, body, baseline={"measured": True})
+        with pytest.raises(TaskError, match="gave no score"):
+            score_by(tmp_path, body)
+        assert time.monotonic() - begun < 10
+
+    def test_not_a_submission_that_is_named_like_a_module(self, tmp_path: Path) -> None:
+        """It lies in the scorer's working folder, out of which nothing is imported."""
+        names = ("json.py", "csv.py", "pytest_mlab.py", "sitecustomize.py", "score.py")
+        for name in names:
+            task = load(
+                tmp_path / name.removesuffix(".py"),
+                submission={"file": name},
+                files={"score.py": "import csv, json\n\ndef score(a, b):\n    return 0.5\n"},
+            )
+            folder = tmp_path / "workspace"
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_text("import os\nos._exit(0)\n")
+            score = score_workspace(task, folder, prepare_data(task), find_sandbox("none"))
+            assert score == Score(0.5, 0.7)
+
     def test_not_the_token_in_what_a_program_is_given(
         self, tmp_path: Path, workspace: Path
     ) -> None:

@@ -144,6 +144,9 @@ def _path_mounts(view: View) -> Iterator[str]:
     mounts |= {path: _cover(path) for path in hidden_paths(view)}
     mounts |= {path: ("--ro-bind", str(path), str(path)) for path in view.readable}
     mounts[view.writable] = ("--bind", str(view.writable), str(view.writable))
+    mounts |= {
+        path: ("--ro-bind", str(source), str(path)) for path, source in view.in_place_of.items()
+    }
     for path in sorted(mounts, key=lambda path: len(path.parts)):
         yield from mounts[path]
 

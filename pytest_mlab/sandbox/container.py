@@ -75,6 +75,8 @@ class Container:
             if set(view.readable) & set(path.parents):
                 yield from ("--tmpfs", str(path))
         yield from ("--mount", _bind(view.writable))
+        for path, source in view.in_place_of.items():
+            yield from ("--mount", _bind(path, "readonly", source=source))
         inside = {
             name: value
             for name, value in allowed_environment(view).items()
@@ -113,9 +115,9 @@ def _try(command: tuple[str, ...]) -> str:
     return "" if run.exit_code == 0 else run.stderr.strip() or run.describe_end()
 
 
-def _bind(path: Path, *options: str) -> str:
+def _bind(path: Path, *options: str, source: Path | None = None) -> str:
     """Write a mount as the engines read it: one line of CSV."""
     line = io.StringIO()
-    fields = ["type=bind", f"source={path}", f"target={path}", *options]
+    fields = ["type=bind", f"source={source or path}", f"target={path}", *options]
     csv.writer(line, lineterminator="").writerow(fields)
     return line.getvalue()

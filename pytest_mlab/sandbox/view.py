@@ -19,12 +19,14 @@ class View:
     All paths are absolute and keep their names inside. `environment` comes on top of a short
     allow-list; nothing else of ours is passed on. GPUs are visible where it names some in
     ``CUDA_VISIBLE_DEVICES``. What is `concealed` cannot be read, though it lies in something that
-    can, such as among installed packages.
+    can, such as among installed packages. `in_place_of` gives, for a path, the file or folder that
+    is seen there instead of its own, read-only; a list of files (landlock) cannot hold to it.
     """
 
     writable: Path
     readable: tuple[Path, ...] = ()
     concealed: tuple[Path, ...] = ()
+    in_place_of: Mapping[Path, Path] = field(default_factory=dict)
     network: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_gb: float = 2.0
