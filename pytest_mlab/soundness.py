@@ -57,6 +57,11 @@ def _check_files(task: Task, top: Table) -> None:
         raise top.error("starter", f'is "{task.starter}"; name a Python script (.py)')
     if task.solution is not None and not task.solution.is_dir():
         raise TaskError(f"{task.solution}: is not a folder; put the files of the solution into one")
+    _check_submission(task, top)
+    _check_packages(task, top)
+
+
+def _check_submission(task: Task, top: Table) -> None:
     if _leaves(task.submission.file):
         raise top.error(
             "[submission] file",
@@ -70,6 +75,9 @@ def _check_files(task: Task, top: Table) -> None:
             f"{stale}: is left over from a run, and would be every agent's submission; delete it "
             "or, where agents are to edit it, say [submission] in_place = true"
         )
+
+
+def _check_packages(task: Task, top: Table) -> None:
     for name in task.data.conceal:
         if not name or ".." in PurePosixPath(name).parts or "\0" in name:
             raise top.error(
