@@ -18,6 +18,8 @@ from pytest_mlab.discovery import BUNDLED, SELECTION, find_tasks, is_task, task_
 from pytest_mlab.exceptions import TaskError, UsageError
 from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.folder import load_mlagentbench
+from pytest_mlab.planning import Need
+from pytest_mlab.resources import Demand
 from pytest_mlab.results import Identity
 from pytest_mlab.subjects import SETTINGS, list_subjects
 from pytest_mlab.task import Task
@@ -234,9 +236,8 @@ def identity_of(item: pytest.Item) -> Identity | None:
     """Give the identity of the trial that an item runs, if it runs one."""
     if IDENTITY in item.stash:
         return item.stash[IDENTITY]
-    callspec = getattr(item, "callspec", None)
-    spec = callspec.params.get("mlab_trial") if callspec is not None else None
-    if not isinstance(spec, TrialSpec):
+    spec = _spec_of(item)
+    if spec is None:
         return None
     return Identity(
         task=spec.task.name,
@@ -247,3 +248,22 @@ def identity_of(item: pytest.Item) -> Identity | None:
         task_digest=spec.task.digest,
         seed=spec.seed,
     )
+
+
+def need_of(item: pytest.Item) -> Need | None:
+    """Give what is known beforehand of the trial that an item runs, if it runs one."""
+    spec = _spec_of(item)
+    if spec is None:
+        return None
+    limits, resources = spec.task.limits, spec.task.resources
+    return Need(
+        expected_seconds=limits.expected_seconds,
+        limit_seconds=item.config.stash[SETTINGS].timeout or limits.seconds,
+        demand=Demand(resources.gpus, resources.memory_gb),
+    )
+
+
+def _spec_of(item: pytest.Item) -> TrialSpec | None:
+    callspec = getattr(item, "callspec", None)
+    spec = callspec.params.get("mlab_trial") if callspec is not None else None
+    return spec if isinstance(spec, TrialSpec) else None

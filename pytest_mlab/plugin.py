@@ -95,6 +95,16 @@ def pytest_xdist_node_collection_finished(node: Any) -> None:
         activate(node.config)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Deal trials out the longest first, where they were asked for and ``--dist`` is as usual."""
+    if config.getoption("dist") != "load" or not config.stash[SELECTION].asked:
+        return None
+    from pytest_mlab.scheduling import TrialScheduling
+
+    return TrialScheduling(config, log)
+
+
 def activate(config: pytest.Config) -> None:
     """Register what a session with tasks needs, once."""
     if not config.pluginmanager.hasplugin("pytest_mlab.session"):

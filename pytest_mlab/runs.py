@@ -18,11 +18,13 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.files import write_atomically
+from pytest_mlab.planning import Need, Planned
+from pytest_mlab.resources import Demand
 from pytest_mlab.results import Identity, Result
 
 PLAN = "plan.json"
@@ -54,24 +56,41 @@ def open_folder(session: Path, identity: Identity) -> Path:
     return folder
 
 
-def write_plan(session: Path, identities: Iterable[Identity]) -> None:
+def write_plan(
+    session: Path, identities: Iterable[Identity], needs: Mapping[str, Need] | None = None
+) -> None:
     """Write down which trials a session is going to run, before the first of them starts.
 
-    A folder of records that is made now is one that git ignores; one of the user's own is not.
+    ``needs`` are what is known of them beforehand, by their test ids. A folder of records that is
+    made now is one that git ignores; one of the user's own is not.
     """
     if not session.parent.exists():
         write_atomically(session.parent / ".gitignore", "# Records of pytest-mlab.\n*\n")
-    plan = [dataclasses.asdict(identity) for identity in identities]
+    known = needs or {}
+    plan = [
+        dataclasses.asdict(identity)
+        | {"need": dataclasses.asdict(known.get(identity.nodeid, Need()))}
+        for identity in identities
+    ]
     write_atomically(session / PLAN, json.dumps(plan, indent=1) + "\n")
 
 
-def read_plan(session: Path) -> dict[str, Identity]:
+def read_planned(session: Path) -> dict[str, Planned]:
     """Give the planned trials of a session by their test ids; none where it planned none."""
     file = session / PLAN
     if not file.exists():
         return {}
-    plan = json.loads(file.read_text(encoding="utf-8"))
-    return {record["nodeid"]: Identity(**record) for record in plan}
+    planned = {}
+    for record in json.loads(file.read_text(encoding="utf-8")):
+        need = record.pop("need", {})
+        demand = Demand(**need.pop("demand", {}))
+        planned[record["nodeid"]] = Planned(Identity(**record), Need(**need, demand=demand))
+    return planned
+
+
+def read_plan(session: Path) -> dict[str, Identity]:
+    """Give the identities of a session's planned trials by their test ids."""
+    return {nodeid: planned.identity for nodeid, planned in read_planned(session).items()}
 
 
 def record_result(folder: Path, result: Result) -> None:

@@ -12,10 +12,11 @@ import pytest
 
 from pytest_mlab import runs
 from pytest_mlab.agents import Agent, find_agent
-from pytest_mlab.collection import identity_of
+from pytest_mlab.collection import identity_of, need_of
 from pytest_mlab.llm import Spec, lookup
 from pytest_mlab.options import SESSION
 from pytest_mlab.outcome import settle_outcome
+from pytest_mlab.pace import PACE, Pace
 from pytest_mlab.reporting.junit import junit_properties
 from pytest_mlab.sandbox import Sandbox, find_sandbox
 from pytest_mlab.settings import read_settings
@@ -51,6 +52,8 @@ def start(config: pytest.Config) -> None:
         plan = partial(runs.read_plan, folder)
         collector = ResultCollector(config, plan, folder / runs.RESULTS, settings.json)
         config.pluginmanager.register(collector, "pytest_mlab.results")
+        config.stash[PACE] = Pace(config)
+        config.pluginmanager.register(config.stash[PACE], "pytest_mlab.pace")
 
 
 def session_folder(config: pytest.Config) -> Path:
@@ -107,8 +110,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     worker = getattr(config, "workerinput", {"workerid": "gw0"})["workerid"]
     if worker == "gw0" and not config.option.collectonly:
         identities = [identity for item in session.items if (identity := identity_of(item))]
+        needs = {item.nodeid: need for item in session.items if (need := need_of(item))}
         if identities:
-            runs.write_plan(session_folder(config), identities)
+            runs.write_plan(session_folder(config), identities, needs)
 
 
 @pytest.hookimpl(wrapper=True)

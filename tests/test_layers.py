@@ -16,8 +16,10 @@ PACKAGE = Path(pytest_mlab.__file__).parent
 LAYERS = (
     # What pytest sees: hooks, fixtures, items, outcomes.
     "plugin",
+    "scheduling",
     "staging",
     "session",
+    "pace",
     "outcome",
     "collection",
     "subjects",
@@ -62,6 +64,7 @@ LAYERS = (
     "tables",
     "comparison",
     "runs",
+    "planning",
     "results",
     # Tools that know nothing of tasks and trials.
     "children",
@@ -70,6 +73,7 @@ LAYERS = (
     "deadline",
     "trace",
     "files",
+    "resources",
     "arrays",
     "prompts",
     "statistics",
