@@ -172,8 +172,11 @@ def make_net(config: pytest.Config, task: Task) -> tuple[pytest.MarkDecorator, .
     """Give the net of pytest-timeout under a task's trials, wider than their own limits."""
     if not config.pluginmanager.hasplugin("timeout"):
         return ()
-    seconds = config.stash[SETTINGS].timeout or task.limits.seconds
-    return (_make_timeout(seconds + GRACE + task.limits.scoring_seconds + NET),)
+    settings = config.stash[SETTINGS]
+    seconds = settings.timeout or task.limits.seconds
+    on_the_way = settings.eval_steps * (settings.max_steps or task.limits.steps)
+    scoring = (1 + on_the_way) * task.limits.scoring_seconds
+    return (_make_timeout(seconds + GRACE + scoring + NET),)
 
 
 @functools.cache

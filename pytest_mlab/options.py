@@ -84,6 +84,11 @@ OPTIONS = (
     Option("--mlab-results", "folder that records go to (default: .mlab)", "DIR", ".mlab"),
     Option("--mlab-json", "write all results to this file", "PATH"),
     Option(
+        "--mlab-eval-steps",
+        "score the submission of each step after the trial, for curves; decides nothing",
+        ini=False,
+    ),
+    Option(
         "--mlab-prepare",
         "fetch and prepare the tasks' data, ahead of a run, instead of running agents",
         ini=False,

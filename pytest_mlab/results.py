@@ -74,6 +74,9 @@ class Result(Identity):
     fraction. ``improvement`` is positive when the submission is better, whichever the direction
     of the metric. ``seconds`` is wall time of the agent's turn, without scoring. ``flags`` are
     grounds for a person to look at the trial, each with its evidence; they change no figure.
+    ``best_score`` is the best that any step's submission had, known with ``--mlab-eval-steps``
+    only; it decides nothing. ``resumed`` names the session that the trial ran in, where a later
+    one only repeats its result.
     """
 
     status: Status
@@ -82,6 +85,7 @@ class Result(Identity):
     score: float | None = None
     baseline: float | None = None
     improvement: float | None = None
+    best_score: float | None = None
     threshold: float = 0.10
     steps: int = 0
     seconds: float = 0.0
@@ -89,6 +93,7 @@ class Result(Identity):
     detail: str = ""
     flags: tuple[str, ...] = ()
     folder: str = ""
+    resumed: str = ""
 
     @property
     def success(self) -> bool:

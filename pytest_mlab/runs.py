@@ -10,6 +10,7 @@
         history.git/                         the workspace after each step, a commit each
         trace.jsonl                          what happened, as it happened
         llm.jsonl                            what language models were asked and answered
+        scores.jsonl                         what each step's submission scored, if asked for
         research_log.txt                     the Research Log, where the agent keeps one
         result.json                          what came of it
 """

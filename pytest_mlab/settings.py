@@ -34,6 +34,7 @@ class Settings:
     json: Path | None
     check: bool
     prepare: bool
+    eval_steps: bool
     strict: bool
 
 
@@ -57,6 +58,7 @@ def read_settings(config: pytest.Config) -> Settings:
         sandbox=reader.text("--mlab-sandbox") or "auto",
         json=locate(config, "mlab_json", path) if (path := reader.text("--mlab-json")) else None,
         check=bool(look_up(config, "mlab_check")),
+        eval_steps=bool(look_up(config, "mlab_eval_steps")),
         prepare=bool(look_up(config, "mlab_prepare")),
         strict=bool(look_up(config, "mlab_strict")),
     )

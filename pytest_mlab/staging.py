@@ -103,6 +103,7 @@ def make_setup(request: pytest.FixtureRequest) -> Setup:
         threads=count_threads(),
         limits=effective_limits(task, settings),
         threshold=settings.threshold,
+        eval_steps=settings.eval_steps,
     )
 
 

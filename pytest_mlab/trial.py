@@ -11,9 +11,11 @@ from typing import Any
 from pytest_mlab.actions import Action
 from pytest_mlab.agents import Agent
 from pytest_mlab.concealment import find_concealed
+from pytest_mlab.curves import write_curve
 from pytest_mlab.data import PreparedData
 from pytest_mlab.deadline import GRACE, enforce_deadline
 from pytest_mlab.environment import Environment, Limits
+from pytest_mlab.evaluation import score_history, whole_submission
 from pytest_mlab.exceptions import (
     InfraError,
     InvalidSubmission,
@@ -52,6 +54,7 @@ class Setup:
     folder: Path
     devices: tuple[str, ...] = ()
     threads: int = 1
+    eval_steps: bool = False
 
 
 @contextmanager
@@ -72,9 +75,10 @@ def open_environment(
             "OMP_WAIT_POLICY": "PASSIVE",
         },
     )
+    whole = whole_submission(setup.task) if setup.eval_steps else {}
     with (
         closing(Trace(setup.folder / TRACE)) as trace,
-        closing(History(setup.folder / HISTORY, setup.workspace.root)) as history,
+        closing(History(setup.folder / HISTORY, setup.workspace.root, whole)) as history,
     ):
         trace.append("start", sandbox=setup.sandbox.name, **vars(setup.identity))
         history.record("start: the fresh workspace")
@@ -132,6 +136,17 @@ def run_trial(setup: Setup, agent: Agent, environment: Environment) -> Result:
         usage=environment.usage,
         folder=str(setup.folder),
     )
+    record_result(setup.folder, result)
+    return _look_back(setup, result) if setup.eval_steps else result
+
+
+def _look_back(setup: Setup, result: Result) -> Result:
+    """Score the submissions on the way and add the best of them, which decides nothing."""
+    scores = score_history(setup.folder / HISTORY, setup.task, setup.data, setup.sandbox)
+    with suppress(OSError):  # the result stands without them
+        write_curve(setup.folder, scores)
+    best = scores[-1].best if scores else None
+    result = dataclasses.replace(result, best_score=best)
     record_result(setup.folder, result)
     return result
 

@@ -44,6 +44,7 @@ LAYERS = (
     "llm",
     "mlagentbench",
     "baselines",
+    "evaluation",
     "scoring",
     "history",
     "snapshot",
@@ -65,6 +66,7 @@ LAYERS = (
     "comparison",
     "runs",
     "planning",
+    "curves",
     "results",
     # Tools that know nothing of tasks and trials.
     "children",

@@ -34,6 +34,7 @@ def junit_properties(result: Result) -> list[tuple[str, Scalar]]:
             "score": result.score,
             "baseline": result.baseline,
             "improvement": result.improvement,
+            "best_score": result.best_score,
             "threshold": result.threshold,
             "steps": result.steps,
             "seconds": result.seconds,
@@ -44,6 +45,7 @@ def junit_properties(result: Result) -> list[tuple[str, Scalar]]:
             "detail": result.detail or None,
             "flags": "; ".join(result.flags) or None,
             "folder": result.folder or None,
+            "resumed": result.resumed or None,
         }
     )
 

@@ -77,6 +77,7 @@ def results() -> st.SearchStrategy[Result]:
         score=st.none() | FINITE,
         baseline=st.none() | FINITE,
         improvement=st.none() | FINITE,
+        best_score=st.none() | FINITE,
         threshold=FINITE,
         steps=COUNTS,
         seconds=st.floats(0, 1e6),
@@ -84,4 +85,5 @@ def results() -> st.SearchStrategy[Result]:
         detail=st.text(),
         flags=st.lists(st.text()).map(tuple),
         folder=st.text(),
+        resumed=st.text(),
     )

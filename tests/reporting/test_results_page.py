@@ -34,7 +34,9 @@ def test_every_key_of_the_document_is_described() -> None:
 
 def test_every_junit_property_is_described() -> None:
     summary = summarise(make_results("SB"))
-    result = make_result(llm="gpt-4", detail="x", flags=("z",), folder="y")
+    result = make_result(
+        llm="gpt-4", detail="x", flags=("z",), folder="y", best_score=1.0, resumed="s"
+    )
     names = {name for name, _ in [*junit_properties(result), *suite_properties(summary)]}
 
     assert names <= NAMES
