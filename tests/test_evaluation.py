@@ -94,7 +94,8 @@ def test_a_submission_beyond_the_size_of_other_files_is_scored(tmp_path: Path) -
 
 def test_a_starters_own_submission_is_none_of_the_agents(tmp_path: Path) -> None:
     files = {"workspace/submission.csv": answers(4)}
-    result = run(tmp_path, Writer(answers(1), answers(4)), files=files)
+    changes = {"files": files, "submission": {"in_place": True}}
+    result = run(tmp_path, Writer(answers(1), answers(4)), **changes)
     assert curve(result) == [(1, 0.7, 0.7)]
 
 
