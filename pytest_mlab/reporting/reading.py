@@ -17,12 +17,27 @@ DEPTH = 3
 
 @dataclass(frozen=True)
 class Session:
-    """The results of one session; ``unfinished`` counts trials that were planned and have none."""
+    """The results of one session; ``unfinished`` counts trials that were planned and have none.
+
+    ``folder`` is where its records lie, if they are where it was read from.
+    """
 
     name: str
     results: tuple[Result, ...]
     skips: tuple[Skip, ...]
     unfinished: int
+    folder: Path | None = None
+
+    def find_records(self, result: Result) -> Path | None:
+        """Give the folder of a trial's records, also where the session's was moved; or None.
+
+        A session that ran elsewhere has been copied with its records, or without.
+        """
+        if not result.folder:
+            return None
+        recorded = Path(result.folder)
+        places = [recorded] if self.folder is None else [self.folder / recorded.name, recorded]
+        return next((place for place in places if (place / runs.TRACE).is_file()), None)
 
 
 def read_sessions(paths: Sequence[Path]) -> list[Session]:
@@ -78,6 +93,7 @@ def _read_document(path: Path) -> Session:
             results=tuple(map(Result.from_dict, document["results"])),
             skips=tuple(map(_read_skip, document["skipped"])),
             unfinished=len(document["not_run"]),
+            folder=path.parent if path.name == runs.RESULTS else None,
         )
     except (KeyError, TypeError) as error:
         raise UsageError(f"{path}: is damaged ({type(error).__name__}: {error})") from None
@@ -91,7 +107,7 @@ def _read_records(folder: Path) -> Session:
     ]
     ended = {result.nodeid for result in results}
     unfinished = sum(record["nodeid"] not in ended for record in plan)
-    return Session(folder.name, tuple(results), (), unfinished)
+    return Session(folder.name, tuple(results), (), unfinished, folder)
 
 
 def _read_skip(record: dict[str, Any]) -> Skip:

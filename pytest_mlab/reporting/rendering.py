@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from pytest_mlab.reporting.report import Table
+from pytest_mlab.reporting.table import Table
 
 NOTE_WIDTH = 79
 

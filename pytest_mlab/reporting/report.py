@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from pytest_mlab.comparison import Comparison, Counts, compare
 from pytest_mlab.exceptions import UsageError
+from pytest_mlab.reporting.failures import failure_table
 from pytest_mlab.reporting.formats import (
     NOTHING,
     format_interval,
@@ -15,8 +15,10 @@ from pytest_mlab.reporting.formats import (
     format_rate,
     format_seconds,
 )
+from pytest_mlab.reporting.published import add_published
 from pytest_mlab.reporting.reading import Session
 from pytest_mlab.reporting.summary import Row, Summary, summarise
+from pytest_mlab.reporting.table import Table
 from pytest_mlab.results import STATUSES, Result, format_improvement
 from pytest_mlab.statistics import average_rate, bootstrap_interval
 
@@ -38,18 +40,13 @@ COMPARED = (
 )
 
 
-@dataclass(frozen=True)
-class Table:
-    """Cells to show, the first column being names; ``notes`` say how to read them."""
+def make_report(
+    sessions: Sequence[Session], against: Sequence[Session] = (), *, published: bool = False
+) -> list[Table]:
+    """Make the tables of some sessions; with others to compare them against, that table first.
 
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-
-def make_report(sessions: Sequence[Session], against: Sequence[Session] = ()) -> list[Table]:
-    """Make the tables of some sessions; with others to compare them against, that table first."""
+    ``published`` puts the paper's figures beside those measured.
+    """
     results = [result for session in sessions for result in session.results]
     skips = [skip for session in sessions for skip in session.skips]
     summary = summarise(results, skips)
@@ -57,9 +54,12 @@ def make_report(sessions: Sequence[Session], against: Sequence[Session] = ()) ->
         _success_table(summary, _cautions(sessions, results)),
         _improvement_table(summary, results),
         _status_table(summary),
+        failure_table(results),
         _cost_table(summary),
         *_flag_tables(results),
     ]
+    if published:
+        tables = add_published(tables)
     if against:
         before = [result for session in against for result in session.results]
         tables[:0] = _comparison_tables(summarise(before), summary)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from pytest_mlab.reporting.rendering import render_markdown, render_text
-from pytest_mlab.reporting.report import Table
+from pytest_mlab.reporting.table import Table
 
 TABLE = Table(
     "Success rate",

@@ -4,8 +4,9 @@ import pytest
 
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.reporting.reading import Session
-from pytest_mlab.reporting.report import Table, make_report
+from pytest_mlab.reporting.report import make_report
 from pytest_mlab.reporting.summary import Skip
+from pytest_mlab.reporting.table import Table
 from pytest_mlab.results import Result, Usage
 from pytest_mlab.statistics import bootstrap_interval
 from tests.reporting.builders import make_identity, make_result, make_results
