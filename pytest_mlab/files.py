@@ -18,3 +18,15 @@ def write_atomically(path: Path, text: str) -> None:
     except BaseException:
         Path(unfinished).unlink()
         raise
+
+
+def write_output(path: Path, text: str) -> None:
+    """Write a file of a user's own naming: atomically, but through a link, or into a device.
+
+    A device or pipe, such as ``/dev/stdout``, is written to as it is.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+    else:
+        write_atomically(path, text)

@@ -83,6 +83,7 @@ OPTIONS = (
     ),
     Option("--mlab-results", "folder that records go to (default: .mlab)", "DIR", ".mlab"),
     Option("--mlab-json", "write all results to this file", "PATH"),
+    Option("--mlab-html", "write a report to this file, as one HTML page", "PATH"),
     Option(
         "--mlab-eval-steps",
         "score the submission of each step after the trial, for curves; decides nothing",

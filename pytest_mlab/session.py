@@ -54,6 +54,11 @@ def start(config: pytest.Config) -> None:
         config.pluginmanager.register(collector, "pytest_mlab.results")
         config.stash[PACE] = Pace(config)
         config.pluginmanager.register(config.stash[PACE], "pytest_mlab.pace")
+        if settings.html is not None:
+            from pytest_mlab.reporting.page.writer import PageWriter
+
+            page = PageWriter(collector, folder, settings.html)
+            config.pluginmanager.register(page, "pytest_mlab.page")
 
 
 def session_folder(config: pytest.Config) -> Path:

@@ -32,6 +32,7 @@ class Settings:
     gpus: str
     sandbox: str
     json: Path | None
+    html: Path | None
     check: bool
     prepare: bool
     eval_steps: bool
@@ -56,7 +57,8 @@ def read_settings(config: pytest.Config) -> Settings:
         seed=reader.whole("--mlab-seed") or 0,
         gpus=reader.devices("--mlab-gpus"),
         sandbox=reader.text("--mlab-sandbox") or "auto",
-        json=locate(config, "mlab_json", path) if (path := reader.text("--mlab-json")) else None,
+        json=reader.path("--mlab-json"),
+        html=reader.path("--mlab-html"),
         check=bool(look_up(config, "mlab_check")),
         eval_steps=bool(look_up(config, "mlab_eval_steps")),
         prepare=bool(look_up(config, "mlab_prepare")),
@@ -74,6 +76,11 @@ class _Reader:
     def text(self, flag: str) -> str | None:
         option = next(option for option in OPTIONS if option.flag == flag)
         return str(look_up(self._config, option.name)) or option.default
+
+    def path(self, flag: str) -> Path | None:
+        given = self.text(flag)
+        name = flag.removeprefix("--").replace("-", "_")
+        return locate(self._config, name, given) if given else None
 
     def many(self, flag: str) -> tuple[str, ...]:
         option = next(option for option in OPTIONS if option.flag == flag)

@@ -36,7 +36,7 @@ def test_without_options_the_defaults_hold(read: Read) -> None:
     assert (settings.max_steps, settings.timeout) == (None, None)
     assert (settings.max_tokens, settings.max_cost, settings.budget) == (None, None, None)
     assert (settings.gpus, settings.sandbox) == ("auto", "auto")
-    assert (settings.json, settings.check) == (None, False)
+    assert (settings.json, settings.html, settings.check) == (None, None, False)
 
 
 def test_the_command_line_says_otherwise(read: Read) -> None:

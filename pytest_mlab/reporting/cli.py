@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_mlab.exceptions import MlabError, UsageError
-from pytest_mlab.files import write_atomically
+from pytest_mlab.files import write_output
 from pytest_mlab.reporting.export import export_rates, export_trials
 from pytest_mlab.reporting.page import render_page
 from pytest_mlab.reporting.reading import read_sessions
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.output is None:
             sys.stdout.write(text)
         else:
-            write_atomically(options.output, text)
+            write_output(options.output, text)
     except (MlabError, OSError) as error:
         print(f"pytest-mlab: {error}", file=sys.stderr)
         return 2

@@ -35,7 +35,7 @@ class ResultCollector:
         json_path: Path | None = None,
     ) -> None:
         if json_path is not None:
-            check_path(json_path)
+            check_path("--mlab-json", json_path)
         self.results: list[Result] = []
         self.skips: list[Skip] = []
         self._config = config

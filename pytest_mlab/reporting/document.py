@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mlab.exceptions import UsageError
-from pytest_mlab.files import write_atomically
+from pytest_mlab.files import write_output
 from pytest_mlab.reporting.summary import Skip, Summary, Tally
 from pytest_mlab.results import SCHEMA, Result
 from pytest_mlab.statistics import CONFIDENCE
@@ -51,27 +51,19 @@ def make_document(
     }
 
 
-def check_path(path: Path) -> None:
+def check_path(flag: str, path: Path) -> None:
     """Refuse a path that no document can be written to, before anything is spent on trials."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--mlab-json {path}: {error}") from None
+        raise UsageError(f"{flag} {path}: {error}") from None
     if path.is_dir():
-        raise UsageError(f"--mlab-json {path}: is a folder; name a file")
+        raise UsageError(f"{flag} {path}: is a folder; name a file")
 
 
 def write_document(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a document so that a reader finds it whole or not at all; OSError where that fails.
-
-    A device or pipe, such as ``/dev/stdout``, is written to as it is.
-    """
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-    else:
-        write_atomically(path, text)
+    """Write a document so that a reader finds it whole or not at all; OSError where that fails."""
+    write_output(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
 
 
 def _figures(tally: Tally) -> dict[str, Any]:

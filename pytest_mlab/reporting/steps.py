@@ -119,7 +119,7 @@ def _view(
     return ViewedStep(
         action=_show(action),
         arguments=_show_all(arguments),
-        output=_show(output.rstrip()),
+        output=_show(output.rstrip("\n ")),
         ok=ok,
         thoughts=thoughts,
         diff=_show(diff),

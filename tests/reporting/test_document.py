@@ -94,7 +94,7 @@ def test_a_path_that_cannot_be_written_to_is_refused(
     (tmp_path / "file").touch()
 
     with pytest.raises(UsageError, match=f"--mlab-json .*{message}"):
-        check_path(tmp_path / name)
+        check_path("--mlab-json", tmp_path / name)
 
 
 def test_a_link_is_followed_not_replaced(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class ViewedTrial:
         """What the page's script shows when the trial is opened, as JSON values."""
         said = {
             "title": self.title,
-            "detail": self.result.detail,
+            "detail": "\n".join(filter(None, (self.result.detail, *self.result.flags))),
             "nodeid": self.result.nodeid,
             "records": str(self.records or self.result.folder),
             "problem": self._say_what_is_missing(),
