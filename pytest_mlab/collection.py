@@ -262,7 +262,7 @@ def need_of(item: pytest.Item) -> Need | None:
     return Need(
         expected_seconds=limits.expected_seconds,
         limit_seconds=item.config.stash[SETTINGS].timeout or limits.seconds,
-        demand=Demand(resources.gpus, resources.memory_gb),
+        demand=Demand(resources.gpus, resources.memory_gb, resources.cpus),
     )
 
 

@@ -152,13 +152,18 @@ def mlab_llm(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> LLM
 
 
 @pytest.fixture
-def mlab_gpu(pytestconfig: pytest.Config, mlab_task: Task) -> Iterator[tuple[str, ...]]:
-    """The ids of the devices that are the trial's alone; waits until there are enough."""
-    from pytest_mlab.gpu import lease_devices
-    from pytest_mlab.session import DEVICES
+def mlab_lease(pytestconfig: pytest.Config, mlab_task: Task) -> Iterator[tuple[str, ...]]:
+    """The trial's devices, with its memory and its cores; waits until all of them are free."""
+    from pytest_mlab.staging import hold_resources
 
-    with lease_devices(mlab_task.resources.gpus, pytestconfig.stash[DEVICES]) as devices:
+    with hold_resources(pytestconfig, mlab_task) as devices:
         yield devices
+
+
+@pytest.fixture
+def mlab_gpu(mlab_lease: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids of the devices that are the trial's alone."""
+    return mlab_lease
 
 
 @pytest.fixture

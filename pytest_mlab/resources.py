@@ -18,9 +18,8 @@ class Demand:
 
     def __add__(self, other: "Demand") -> "Demand":
         """Add up two demands, kind by kind."""
-        return Demand(
-            self.gpus + other.gpus, self.memory_gb + other.memory_gb, self.cpus + other.cpus
-        )
+        memory = round(self.memory_gb + other.memory_gb, 6)
+        return Demand(self.gpus + other.gpus, memory, self.cpus + other.cpus)
 
     def __sub__(self, other: "Demand") -> "Demand":
         """Take one demand out of another, kind by kind; less than nothing may be left."""

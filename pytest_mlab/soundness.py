@@ -119,6 +119,7 @@ def _check_figures(task: Task, top: Table) -> None:
     for key, value in {
         "[baseline] std": task.baseline.std,
         "[resources] gpus": task.resources.gpus,
+        "[resources] cpus": task.resources.cpus,
     }.items():
         if value < 0:
             raise top.error(key, f"is {value}; give 0 or more")

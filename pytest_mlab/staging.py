@@ -3,8 +3,8 @@
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,13 +20,15 @@ from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import MlabError, Unavailable
+from pytest_mlab.leases import lease
 from pytest_mlab.llm import LLM, Spec, connect
 from pytest_mlab.llm.budget import Budget
 from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_measuring, show_preparing
+from pytest_mlab.resources import Demand, count_cores
 from pytest_mlab.results import Identity, Result
-from pytest_mlab.session import session_folder
+from pytest_mlab.session import DEVICES, session_folder
 from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, find_llm, find_roles, make_agent
 from pytest_mlab.task import Baseline, Task
@@ -50,10 +52,23 @@ def effective_limits(task: Task, settings: Settings) -> Limits:
     )
 
 
-def count_threads() -> int:
-    """Give a trial's share of the cores: libraries that use more than that slow all trials down."""
+def count_threads(task: Task) -> int:
+    """Give the cores that a task asks for, else a trial's share of them.
+
+    Libraries that use more than that slow all trials down.
+    """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    return max(1, len(os.sched_getaffinity(0)) // workers)
+    return task.resources.cpus or max(1, count_cores() // workers)
+
+
+@contextmanager
+def hold_resources(config: pytest.Config, task: Task) -> Iterator[tuple[str, ...]]:
+    """Hold what a task asks for of the machine, as soon as it is free, and give the devices."""
+    resources = task.resources
+    demand = Demand(resources.gpus, resources.memory_gb, resources.cpus)
+    devices: tuple[str, ...] = config.stash[DEVICES]
+    with lease(demand, devices) as held:
+        yield held
 
 
 def prepare_task(config: pytest.Config, task: Task) -> PreparedData:
@@ -99,12 +114,19 @@ def make_setup(request: pytest.FixtureRequest) -> Setup:
         data=request.getfixturevalue("mlab_data"),
         workspace=request.getfixturevalue("mlab_workspace"),
         sandbox=request.getfixturevalue("mlab_sandbox"),
-        devices=request.getfixturevalue("mlab_gpu"),
-        threads=count_threads(),
+        devices=hold_devices(request),
+        threads=count_threads(task),
         limits=effective_limits(task, settings),
         threshold=settings.threshold,
         eval_steps=settings.eval_steps,
     )
+
+
+def hold_devices(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Give a trial's devices; memory and cores are held too where a fixture names the devices."""
+    request.getfixturevalue("mlab_lease")
+    devices: tuple[str, ...] = request.getfixturevalue("mlab_gpu")
+    return devices
 
 
 def connect_item(config: pytest.Config, item: pytest.Item) -> LLM | None:
@@ -182,8 +204,8 @@ def _attempt(request: pytest.FixtureRequest, task: Task, agent: Agent) -> Result
         data=data,
         workspace=Workspace.create(task, data.public, folder / runs.WORKSPACE),
         sandbox=request.getfixturevalue("mlab_sandbox"),
-        devices=request.getfixturevalue("mlab_gpu"),
-        threads=count_threads(),
+        devices=hold_devices(request),
+        threads=count_threads(task),
         limits=Limits(task.limits.seconds, task.limits.steps),
         threshold=THRESHOLD,
     )

@@ -88,10 +88,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the machine must have: devices, memory, packages (by the name pip installs)."""
+    """What the machine must have: devices, memory, cores, packages (by the name pip installs).
+
+    Devices, memory and cores are the trial's own while it runs; with no ``cpus``, it gets its
+    share of them.
+    """
 
     gpus: int = 0
     memory_gb: float = 2.0
+    cpus: int = 0
     requires: tuple[str, ...] = ()
 
 

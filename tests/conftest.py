@@ -1,6 +1,5 @@
-"""What every test gets: a cache of its own, never the user's."""
+"""What every test gets: a cache and leases of its own, never the user's."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -10,13 +9,11 @@ from tests.projects import Project, ways_to_run
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep prepared data in a temporary folder, in sessions that tests start too."""
-    before = os.environ.get("MLAB_CACHE")
-    os.environ["MLAB_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    del os.environ["MLAB_CACHE"]
-    if before is not None:
-        os.environ["MLAB_CACHE"] = before
+    """Keep prepared data and leases in temporary folders, in sessions that tests start too."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("MLAB_CACHE", "MLAB_LEASES"):
+            patch.setenv(name, str(tmp_path_factory.mktemp(name)))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -55,6 +55,7 @@ LAYERS = (
     "data",
     "concealment",
     "timing",
+    "leases",
     "gpu",
     "taskfile",
     "soundness",

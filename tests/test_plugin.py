@@ -189,3 +189,65 @@ def test_a_wrong_pattern_is_an_error_of_that_file(cut: Project, marker: str, mes
     run.assert_outcomes(errors=1, passed=1)
     run.stdout.fnmatch_lines([message])
     run.stdout.no_fnmatch_line("*pytest_mlab/*")
+
+
+class TestResources:
+    def test_waiting_counts_against_no_limit(self, project: Project) -> None:
+        """A device is busy for longer than the trial, and its net, may last."""
+        project.task("cut", resources={"gpus": 1}, limits={"seconds": 20})
+        project.write(
+            "conftest.py",
+            """
+import threading, time
+import pytest
+from pytest_mlab.leases import lease
+from pytest_mlab.resources import Demand
+
+@pytest.fixture(scope="session", autouse=True)
+def busy():
+    free, held = threading.Event(), threading.Event()
+    def hold():
+        with lease(Demand(gpus=1), ("0",)):
+            held.set()
+            free.wait()
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    threading.Timer(2.5, free.set).start()
+    yield
+    thread.join()
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.timeout(2, method="signal", func_only=True), append=False)
+""",
+        )
+        run = project.run("-p", "no:xdist", "tasks", "--mlab-agent=agents:solve", "--mlab-gpus=0")
+        run.assert_outcomes(passed=1)
+        (result,) = project.results().values()
+        assert result.seconds < 2.5
+
+    @pytest.mark.parametrize(
+        ("resources", "reason"),
+        [({"gpus": 1}, "*needs 1 GPU(s)*"), ({"memory_gb": 4096}, "*needs 4096 GB of memory*")],
+    )
+    def test_what_the_machine_lacks_is_a_skip_with_the_remedy(
+        self, project: Project, resources: dict[str, int], reason: str
+    ) -> None:
+        project.task("cut", resources=resources)
+        run = project.run("-p", "no:xdist", "tasks", "--mlab-agent=solution", "--mlab-gpus=none")
+        run.assert_outcomes(skipped=1)
+        run.stdout.fnmatch_lines([f"skipped cut (1): {reason}"])
+
+    def test_threads_are_the_cores_that_a_task_asks_for(self, project: Project) -> None:
+        project.task("asks", resources={"cpus": 1})
+        project.write(
+            "agents.py",
+            "def look(environment):\n"
+            "    environment.act('Write File', file_name='t.py',\n"
+            '        content=\'import os; print(os.environ["OMP_NUM_THREADS"], "threads")\')\n'
+            "    environment.act('Execute Script', script_name='t.py')\n",
+        )
+        project.run("-p", "no:xdist", "tasks", "--mlab-agent=agents:look")
+        (trace,) = (project.sessions[-1]).glob("*/trace.jsonl")
+        assert "1 threads" in trace.read_text()

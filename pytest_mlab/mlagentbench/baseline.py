@@ -9,10 +9,12 @@ from pathlib import Path
 
 from pytest_mlab.data import PreparedData
 from pytest_mlab.exceptions import InfraError, InvalidSubmission, TaskError
-from pytest_mlab.gpu import find_devices, lease_devices
+from pytest_mlab.gpu import find_devices
+from pytest_mlab.leases import lease
 from pytest_mlab.mlagentbench.folder import SETTINGS
 from pytest_mlab.mlagentbench.record import REFERENCE
 from pytest_mlab.mlagentbench.script import Script
+from pytest_mlab.resources import Demand
 from pytest_mlab.sandbox import View, find_sandbox
 from pytest_mlab.scoring import score_workspace
 from pytest_mlab.soundness import check_task
@@ -28,8 +30,9 @@ def measure_baseline(task: Task, data: PreparedData) -> tuple[float, ...]:
     gives no score, or where its scores spread so much that doing nothing might succeed.
     """
     scores = []
+    demand = Demand(task.resources.gpus, task.resources.memory_gb, task.resources.cpus)
     with (
-        lease_devices(task.resources.gpus, find_devices("auto")) as devices,
+        lease(demand, find_devices("auto")) as devices,
         tempfile.TemporaryDirectory(prefix="mlab-baseline-") as name,
     ):
         for number in range(task.baseline.runs):

@@ -10,6 +10,7 @@ from pytest_mlab.exceptions import TaskError
 from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.paper import PAPER, PaperTask
 from pytest_mlab.mlagentbench.submission import find_submission
+from pytest_mlab.resources import measure_machine
 from pytest_mlab.soundness import check_task
 from pytest_mlab.tables import Table, read_table
 from pytest_mlab.task import Baseline, Data, Limits, Metric, Resources, Submission, Task
@@ -139,7 +140,8 @@ def _read_baseline(top: Table, *, timed: bool) -> Baseline:
 
 
 def _read_resources(top: Table, paper: PaperTask | None, requirements: Path) -> Resources:
-    stated = top.table("resources", memory_gb=MEMORY_GB).read(Resources)
+    memory = min(MEMORY_GB, measure_machine(0).memory_gb)  # the original says nothing of it
+    stated = top.table("resources", memory_gb=memory).read(Resources)
     known = paper.requires if paper is not None else ()
     requires = (*known, *_read_requirements(requirements), *stated.requires)
     return dataclasses.replace(stated, requires=tuple(dict.fromkeys(requires)))
