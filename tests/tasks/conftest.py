@@ -18,7 +18,7 @@ def task(request: pytest.FixtureRequest) -> Task:
     """Load the task; the tests of one whose packages are not here are skipped."""
     task = load_task(FOLDER / request.cls.name)
     try:
-        require_packages(task.resources.requires, f"task {task.name}")
+        require_packages(task.resources.requires, f"task {task.name}", carriers=task.data.packages)
     except Unavailable as error:
         pytest.skip(str(error))
     return task
