@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_mlab.actions import Action
+from pytest_mlab.decoys import Decoys
 from pytest_mlab.exceptions import ActionError, AgentStop, InfraError, LimitReached, Submitted
 from pytest_mlab.history import History, describe_step
 from pytest_mlab.llm import LLM
@@ -71,6 +72,7 @@ class Environment:
         limits: Limits,
         trace: Trace,
         history: History | None = None,
+        decoys: Decoys | None = None,
         models: Models | None = None,
         seed: int = 0,
     ) -> None:
@@ -78,6 +80,7 @@ class Environment:
         self.actions = tuple(actions)
         self.seed = seed
         self.gave_up = ""
+        self.decoys = decoys
         self._models = models
         self._steps: list[Step] = []
         self._charged = 0

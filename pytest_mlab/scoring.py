@@ -1,5 +1,6 @@
 """Scoring a submission in a fresh process, apart from everything the agent could touch."""
 
+import hashlib
 import json
 import math
 import os
@@ -8,7 +9,7 @@ import shutil
 import stat
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,14 @@ from pytest_mlab.task import Task
 
 @dataclass(frozen=True)
 class Score:
-    """A submission's score and the baseline to hold it against, in the metric's unit."""
+    """A submission's score and the baseline to hold it against, in the metric's unit.
+
+    ``submission`` is the sha256 of what was scored.
+    """
 
     value: float
     baseline: float
+    submission: str = field(default="", compare=False)
 
 
 def score_workspace(task: Task, workspace: Path, data: PreparedData, sandbox: Sandbox) -> Score:
@@ -106,6 +111,8 @@ def _run_scorer(
         if task.baseline.measured and report is not None:
             raise InvalidSubmission("the submission's code wrote to where the score is awaited")
         raise TaskError(_describe_failure(task, run))
+    with submission.open("rb") as file:
+        report["submission"] = hashlib.file_digest(file, "sha256").hexdigest()
     return _judge_report(task, report)
 
 
@@ -150,7 +157,18 @@ def _judge_report(task: Task, report: dict[str, Any]) -> Score:
     score, baseline = numbers
     if baseline == 0:
         raise TaskError(f"{task.scorer}: score() measured a baseline of 0")
-    return Score(score, baseline)
+    _check_bound(task, score)
+    return Score(score, baseline, report["submission"])
+
+
+def _check_bound(task: Task, score: float) -> None:
+    """Refuse a score better than there can be: the scorer errs, or was led to."""
+    if task.metric.exceeds_bound(score):
+        raise TaskError(
+            f"{task.scorer}: score() returned {score:.6g}, better than [metric] bound = "
+            f"{task.metric.bound:g}; correct the one that is wrong, and look at the submission: it "
+            "may have misled the scorer"
+        )
 
 
 def _is_finite(value: object) -> bool:

@@ -14,7 +14,7 @@ from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.exceptions import TaskError
 from pytest_mlab.statistics import student_t_tail
 from pytest_mlab.tables import Table
-from pytest_mlab.task import Task
+from pytest_mlab.task import Metric, Task
 
 LUCK = 0.01
 """How often a do-nothing agent may succeed by the noise of the starter's score alone."""
@@ -145,6 +145,8 @@ def _check_baseline(task: Task, top: Table) -> None:
                 f"is {baseline.score:g}: an improvement of more than {THRESHOLD:.0%} would lie "
                 f"beyond the metric's bound of {metric.bound:g}; ship a weaker starter",
             )
+    if metric.best_known is not None:
+        _check_best_known(metric, baseline.score, metric.best_known, top)
     chance = chance_of_luck(task, THRESHOLD)
     if chance > LUCK:
         raise top.error(
@@ -152,6 +154,17 @@ def _check_baseline(task: Task, top: Table) -> None:
             f"is {baseline.std:g} over {baseline.runs} runs: a do-nothing agent would succeed with "
             f"a probability of {chance:.1%}; make the starter's score steadier (a fixed seed, "
             f"a larger test set) or state more runs, until it is at most {LUCK:.0%}",
+        )
+
+
+def _check_best_known(metric: Metric, baseline: float, best: float, top: Table) -> None:
+    if metric.improvement(best, baseline) <= 0:
+        raise top.error(
+            "[metric] best_known", f"is {best:g}, no better than the baseline of {baseline:g}"
+        )
+    if metric.exceeds_bound(best):
+        raise top.error(
+            "[metric] best_known", f"is {best:g}, better than the bound of {metric.bound:g}"
         )
 
 

@@ -31,11 +31,15 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What the scorer measures; ``bound`` is the best value there can be, if there is one."""
+    """What the scorer measures; ``bound`` is the best value there can be, if there is one.
+
+    ``best_known`` is the best that anybody honest is known to have scored.
+    """
 
     name: str
     goal: Literal["minimize", "maximize"]
     bound: float | None = None
+    best_known: float | None = None
 
     def improvement(self, score: float, baseline: float) -> float:
         """Give the fraction by which a score is better than the baseline (negative: worse).
@@ -45,6 +49,12 @@ class Metric:
         """
         gain = max(-MOST, min(MOST, (score - baseline) / abs(baseline)))
         return gain if self.goal == "maximize" else -gain
+
+    def exceeds_bound(self, score: float) -> bool:
+        """Tell whether a score is better than there can be, by more than floats err."""
+        if self.bound is None or math.isclose(score, self.bound, rel_tol=1e-9, abs_tol=1e-12):
+            return False
+        return score > self.bound if self.goal == "maximize" else score < self.bound
 
     def target(self, baseline: float, threshold: float) -> float:
         """Give the score that has to be beaten."""

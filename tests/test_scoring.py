@@ -5,6 +5,7 @@ import os
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,8 +70,8 @@ def test_a_submission_whose_code_kills_the_scorer_is_invalid(
 
 
 def test_a_measured_baseline_comes_from_the_scorer(tmp_path: Path, workspace: Path) -> None:
-    measured = {"measured": True}
-    assert score_by(tmp_path, "return 2, 3.5", baseline=measured) == Score(2.0, 3.5)
+    changes: dict[str, Any] = {"baseline": {"measured": True}, "metric": {"bound": None}}
+    assert score_by(tmp_path, "return 2, 3.5", **changes) == Score(2.0, 3.5)
 
 
 @pytest.mark.parametrize("value", ["0.5", "1", "__import__('numpy').float32(0.5)"])
@@ -257,6 +258,30 @@ class TestScorersThatAreWrong:
 
         with pytest.raises(InfraError, match=r"could not be scored: .*No such file"):
             score_by(tmp_path, "return 0.5", Gone())
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "beyond"),
+    [
+        ({"goal": "maximize", "bound": 1.0}, 1.1, True),
+        ({"goal": "maximize", "bound": 1.0}, 1.0, False),
+        ({"goal": "maximize", "bound": 1.0}, 1.0 + 1e-12, False),
+        ({"goal": "minimize", "bound": 0.0}, -0.1, True),
+        ({"goal": "minimize", "bound": 0.0}, 0.0, False),
+        ({"goal": "maximize", "bound": None}, 1.1, False),
+    ],
+)
+def test_a_score_better_than_there_can_be_is_nobodys_success(
+    tmp_path: Path, workspace: Path, metric: object, value: float, beyond: bool
+) -> None:
+    """Whether the task is wrong or its scorer was misled, it takes a person to find out."""
+    if not beyond:
+        assert score_by(tmp_path, f"return {value!r}", metric=metric).value == value
+        return
+    with pytest.raises(
+        TaskError, match=r"score.py: score\(\) returned .*, better than .* bound = "
+    ):
+        score_by(tmp_path, f"return {value!r}", metric=metric)
 
 
 class TestNothingButTheScoreCounts:
