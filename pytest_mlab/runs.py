@@ -6,6 +6,7 @@
     digits-hillclimb-trial1-0c9a3e/          a trial
         identity.json                        which trial this is, written before it starts
         workspace/                           the agent's files, as it left them
+        private/                             decoys, while the trial runs
         outputs/0001.txt                     what each process printed, whole
         history.git/                         the workspace after each step, a commit each
         trace.jsonl                          what happened, as it happened
