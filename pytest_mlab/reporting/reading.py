@@ -1,8 +1,8 @@
 """Results back from disk: documents, folders of records, and folders full of either."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,10 @@ class Session:
         if not result.folder:
             return None
         recorded = Path(result.folder)
-        places = [recorded] if self.folder is None else [self.folder / recorded.name, recorded]
+        places = [recorded]
+        if self.folder is not None:
+            ran_in = self.folder.parent / result.resumed if result.resumed else self.folder
+            places.insert(0, ran_in / recorded.name)
         return next((place for place in places if (place / runs.TRACE).is_file()), None)
 
 
@@ -56,7 +59,13 @@ def read_sessions(paths: Sequence[Path]) -> list[Session]:
                 " wrote, or a folder of records"
             )
         sessions |= {session.name: session for session in found}
-    return list(sessions.values())
+    return [_leave_out_repeated(session, sessions) for session in sessions.values()]
+
+
+def _leave_out_repeated(session: Session, sessions: Mapping[str, Session]) -> Session:
+    """Give a session without results that it took over from another one that is read too."""
+    own = (result for result in session.results if result.resumed not in sessions)
+    return replace(session, results=tuple(own))
 
 
 def _read(path: Path, depth: int) -> Iterator[Session]:

@@ -1,33 +1,33 @@
 """A trial's trace as a reader steps through it: thought, action, changes, output, score."""
 
-import difflib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_mlab import runs
+from pytest_mlab.curves import StepScore, read_curve
+from pytest_mlab.reporting.changes import read_changes
+from pytest_mlab.reporting.formats import format_number
 from pytest_mlab.reporting.visible import make_visible, shorten_middle
+from pytest_mlab.results import format_improvement
 
 MOST = 8_000
 """How many characters of a thought, an argument or an output are shown; the trace has them all."""
 
 MOST_BYTES = 64 * 2**20
-"""A longer trace is not read; nor are files compared that are longer than `MOST_COMPARED`."""
-
-MOST_COMPARED = 200_000
-
-CHANGES = "The changes:\n"
-"""What actions write before the diff of a file that they changed."""
+"""A longer trace is not read."""
 
 
 @dataclass(frozen=True)
 class ViewedStep:
     """One step as it is shown: every text is visible, and none is long.
 
-    ``thoughts`` and ``arguments`` are by name. ``diff`` is what the step changed in a file, as far
-    as the trace can tell. ``seconds`` count from the start of the turn.
+    ``thoughts`` and ``arguments`` are by name. ``diff`` is what the step changed in the
+    workspace. ``seconds`` count from the start of the turn; ``score`` is of the submission that the
+    step left, if that is another than the one before.
     """
 
     action: str
@@ -38,6 +38,7 @@ class ViewedStep:
     diff: str
     seconds: float
     tokens: int
+    score: str = ""
 
     @property
     def fields(self) -> tuple[Mapping[str, str], ...]:
@@ -47,10 +48,14 @@ class ViewedStep:
 
 @dataclass(frozen=True)
 class ViewedTrace:
-    """A trial's steps; ``last`` is what was noted after them, ``problem`` what is unreadable."""
+    """A trial's steps; ``last`` is what was noted after them, ``problem`` what is unreadable.
 
-    steps: tuple[ViewedStep, ...]
-    last: Mapping[str, str]
+    ``scores`` are those along the way, where the trial ran with ``--mlab-eval-steps``.
+    """
+
+    steps: tuple[ViewedStep, ...] = ()
+    last: Mapping[str, str] = field(default_factory=dict)
+    scores: tuple[StepScore, ...] = ()
     problem: str = ""
 
     @property
@@ -62,32 +67,41 @@ class ViewedTrace:
         return sum(map(len, texts))
 
 
-def read_steps(trace: Path) -> ViewedTrace:
-    """Read a trace for showing it; a line that cannot be read is told of and passed over."""
-    events, problem = _read(trace)
+def read_steps(records: Path) -> ViewedTrace:
+    """Read the trace in a trial's folder; what cannot be read is told of and passed over."""
+    events, problems = _read(records / runs.TRACE)
+    changes: Mapping[str, str] = {}
+    try:
+        changes = read_changes(records / runs.HISTORY)
+    except Exception as error:  # libgit2's own, and whatever else a damaged file makes of it
+        problems.append(f"The history cannot be read: {error}.")
+    scores = _read_scores(records, problems)
     steps: list[ViewedStep] = []
     thoughts: dict[str, str] = {}
-    seen: dict[str, str] = {}
     for event in events:
         kind = event.get("event")
         if kind == "note":
             fields = {name: event[name] for name in event if name not in ("event", "seconds")}
             thoughts |= _show_all(fields)
         elif kind == "step":
-            steps.append(_view(event, thoughts, seen))
+            steps.append(_view(event, thoughts, changes))
             thoughts = {}
         elif kind == "end" and event.get("crash"):
             thoughts["crash"] = _show(event["crash"])
-    return ViewedTrace(tuple(steps), thoughts, problem)
+    for score in scores:
+        if 0 < score.step <= len(steps):
+            place = score.step - 1
+            steps[place] = replace(steps[place], score=_show_score(score))
+    return ViewedTrace(tuple(steps), thoughts, scores, " ".join(problems))
 
 
-def _read(trace: Path) -> tuple[list[dict[str, Any]], str]:
+def _read(trace: Path) -> tuple[list[dict[str, Any]], list[str]]:
     try:
         if (size := trace.stat().st_size) > MOST_BYTES:
-            return [], f"The trace is too long to be shown here: {size / 1e6:,.0f} MB."
+            return [], [f"The trace is too long to be shown here: {size / 1e6:,.0f} MB."]
         lines = trace.read_bytes().split(b"\n")
     except OSError as error:
-        return [], f"The trace cannot be read: {error.strerror or error}."
+        return [], [f"The trace cannot be read: {error.strerror or error}."]
     events, damaged = [], []
     for number, line in enumerate(lines[:-1], 1):
         try:
@@ -103,54 +117,37 @@ def _read(trace: Path) -> tuple[list[dict[str, Any]], str]:
         [f"Lines of the trace that cannot be read: {_enumerate(damaged)}."] if damaged else []
     )
     problems += ["The last line of the trace is cut off."] if lines[-1] else []
-    return events, " ".join(problems)
+    return events, problems
+
+
+def _read_scores(records: Path, problems: list[str]) -> tuple[StepScore, ...]:
+    try:
+        return read_curve(records)
+    except (OSError, ValueError, TypeError) as error:
+        problems.append(f"The scores of the steps cannot be read: {error}.")
+        return ()
+
+
+def _show_score(score: StepScore) -> str:
+    if score.score is None:
+        return make_visible(f"submission without a score: {score.detail}")
+    return f"score {format_number(score.score)} ({format_improvement(score.improvement)})"
 
 
 def _view(
-    event: Mapping[str, Any], thoughts: Mapping[str, str], seen: dict[str, str]
+    event: Mapping[str, Any], thoughts: Mapping[str, str], changes: Mapping[str, str]
 ) -> ViewedStep:
     given = event.get("arguments")
-    arguments = given if isinstance(given, dict) else {"": given}
-    output, _, diff = str(event.get("observation", "")).partition(CHANGES)
-    ok = bool(event.get("ok", True))
-    action = str(event.get("action", ""))
-    if not diff and ok:
-        diff = _follow(action, arguments, output, seen)
     return ViewedStep(
-        action=_show(action),
-        arguments=_show_all(arguments),
-        output=_show(output.rstrip("\n ")),
-        ok=ok,
+        action=_show(event.get("action", "")),
+        arguments=_show_all(given if isinstance(given, dict) else {"": given}),
+        output=_show(event.get("observation", "")).rstrip("\n "),
+        ok=bool(event.get("ok", True)),
         thoughts=thoughts,
-        diff=_show(diff),
+        diff=_show(changes.get(str(event.get("commit")), "")),
         seconds=_number(event.get("seconds")),
         tokens=_count_tokens(event.get("usage")),
     )
-
-
-def _follow(action: str, arguments: Mapping[str, Any], output: str, seen: dict[str, str]) -> str:
-    """Remember a file as a step showed or left it; give what the step changed in it."""
-    name, content = str(arguments.get("file_name", "")), str(arguments.get("content", ""))
-    before = seen.get(name)
-    if action == "Read File":
-        seen[name] = output
-    elif action == "Write File":
-        seen[name] = content
-        return "" if before is None else _compare(name, before, content)
-    elif action == "Append File":
-        seen.pop(name, None)
-        return "".join(f"+{line}" for line in content.splitlines(keepends=True))
-    elif action in ("Undo Edit Script", "Copy File"):
-        for changed in ("script_name", "destination"):
-            seen.pop(str(arguments.get(changed)), None)
-    return ""
-
-
-def _compare(name: str, before: str, after: str) -> str:
-    if len(before) + len(after) > MOST_COMPARED:
-        return ""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="")
-    return "\n".join(lines)
 
 
 def _show_all(values: Mapping[str, Any]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Results come back from documents and folders, each session once, and damage is said."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -115,3 +116,13 @@ def test_a_folder_without_results_is_said(tmp_path: Path) -> None:
 def test_a_path_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"missing\.json: does not exist"):
         read_sessions([tmp_path / "missing.json"])
+
+
+def test_a_result_that_a_later_session_took_over_is_counted_once(tmp_path: Path) -> None:
+    first, second = make_results("SB")
+    again = dataclasses.replace(first, resumed="one")
+    write(tmp_path / "one.json", [first], "one")
+    resumed = write(tmp_path / "two.json", [again, second], "two")
+
+    assert [session.results for session in read_sessions([tmp_path])] == [(first,), (second,)]
+    assert [session.results for session in read_sessions([resumed])] == [(again, second)]

@@ -22,7 +22,13 @@ from pytest_mlab.reporting.formats import (
     format_seconds,
 )
 from pytest_mlab.reporting.page.trials import view_trials
-from pytest_mlab.reporting.plots import plot_improvements, plot_success, plot_usage
+from pytest_mlab.reporting.plots import (
+    Curve,
+    plot_improvements,
+    plot_progress,
+    plot_success,
+    plot_usage,
+)
 from pytest_mlab.reporting.reading import Session
 from pytest_mlab.reporting.summary import Summary, summarise
 from pytest_mlab.reporting.table import Table
@@ -37,6 +43,7 @@ def render_page(sessions: Sequence[Session], tables: Sequence[Table]) -> str:
     """Give the page of some sessions: their tables, plots, and every trial with its trace."""
     results = [result for session in sessions for result in session.results]
     summary = summarise(results, [skip for session in sessions for skip in session.skips])
+    trials = list(view_trials(sessions))
     style, script = _read("page.css"), _read("page.js")
     return (
         _environment()
@@ -51,8 +58,8 @@ def render_page(sessions: Sequence[Session], tables: Sequence[Table]) -> str:
             sessions=sessions,
             facts=_list_facts(summary),
             tables=tables,
-            plots=_draw(summary, results),
-            trials=list(view_trials(sessions)),
+            plots=_draw(summary, results, [trial.curve for trial in trials]),
+            trials=trials,
             statuses=[name for name in STATUSES if summary.total.statuses[name]],
             tasks=sorted({result.task for result in results}),
             subjects=sorted({result.subject for result in results}),
@@ -74,8 +81,13 @@ def _list_facts(summary: Summary) -> list[tuple[str, str]]:
     return facts
 
 
-def _draw(summary: Summary, results: Sequence[Result]) -> list[Plot]:
-    plots = [plot_success(summary), plot_improvements(results), plot_usage(summary)]
+def _draw(summary: Summary, results: Sequence[Result], curves: Sequence[Curve]) -> list[Plot]:
+    plots = [
+        plot_success(summary),
+        plot_improvements(results),
+        plot_progress(curves),
+        plot_usage(summary),
+    ]
     return [plot for plot in plots if plot is not None]
 
 

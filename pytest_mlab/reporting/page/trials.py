@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_mlab import runs
+from pytest_mlab.reporting.plots import Curve
 from pytest_mlab.reporting.reading import Session
 from pytest_mlab.reporting.steps import ViewedTrace, read_steps
 from pytest_mlab.reporting.visible import make_visible
@@ -32,6 +32,18 @@ class ViewedTrial:
         return f"{self.result.task} · {self.result.subject} · trial {self.result.trial}"
 
     @property
+    def curve(self) -> Curve:
+        """Its best improvement so far, where its steps were scored."""
+        points, best = [], 0.0
+        for score in self.trace.scores if self.trace else ():
+            if score.improvement is not None:
+                best = max(best, score.improvement)
+                points.append((score.step, best))
+        if points:
+            points.append((max(self.result.steps, points[-1][0]), best))
+        return Curve(self.result.subject, self.title, tuple(points))
+
+    @property
     def data(self) -> dict[str, Any]:
         """What the page's script shows when the trial is opened, as JSON values."""
         said = {
@@ -41,7 +53,7 @@ class ViewedTrial:
             "records": str(self.records or self.result.folder),
             "problem": self._say_what_is_missing(),
         }
-        trace = self.trace or ViewedTrace((), {})
+        trace = self.trace or ViewedTrace()
         return {
             **{name: make_visible(text) for name, text in said.items()},
             "steps": [dataclasses.asdict(step) for step in trace.steps],
@@ -64,6 +76,6 @@ def view_trials(sessions: Sequence[Session], most: int = TRACES) -> Iterator[Vie
             records = session.find_records(result)
             trace = None
             if records is not None and left > 0:
-                trace = read_steps(records / runs.TRACE)
+                trace = read_steps(records)
                 left -= trace.size
             yield ViewedTrial(session.name, result, records, trace, records is not None)
