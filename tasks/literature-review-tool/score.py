@@ -12,7 +12,7 @@ LONGEST = 100_000
 """Characters of a report that are read."""
 
 FEWEST = 5
-"""Words of a paper's title or abstract that its summary has to hold, each of four letters or more."""
+"""Words of a paper's title or abstract, of four or more letters, that its summary has to hold."""
 
 MARK = re.compile(r"\[(\d\d\.[0-9a-f]{6})\]")
 

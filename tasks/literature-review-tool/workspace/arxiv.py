@@ -1,4 +1,4 @@
-"""A stand-in for arXiv's search: answers queries with Atom, as arXiv's API does, from a fixed list."""
+"""A stand-in for arXiv's search: answers queries with Atom, as its API does, from a fixed list."""
 
 import json
 import math
@@ -29,9 +29,10 @@ for place, paper in enumerate(PAPERS):
 def query(search_query, start=0, max_results=10):
     """Find papers, best first, and give them as an Atom feed.
 
-    A query is made of terms such as ``all:speech``, ``ti:corpus``, ``abs:german`` or ``au:cohan`` with
-    ``AND``, ``OR`` or ``ANDNOT`` between them, read from left to right; a term may be several words in
-    double quotes, which must all be there. The rarer the words that a paper has, the better it is.
+    A query is made of terms such as ``all:speech``, ``ti:corpus``, ``abs:german`` or ``au:cohan``
+    with ``AND``, ``OR`` or ``ANDNOT`` between them, read from left to right; a term may be several
+    words in double quotes, which must all be there. The rarer the words that a paper has, the
+    better it is.
     """
     found, weights = set(), defaultdict(float)
     for operator, field, value in _parse(search_query):
