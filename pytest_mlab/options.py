@@ -62,6 +62,18 @@ OPTIONS = (
     Option("--mlab-max-tokens", "tokens a trial may use (default: no limit)", "N"),
     Option("--mlab-max-cost", "money a trial may spend (default: no limit)", "USD"),
     Option("--mlab-budget", "money the whole session may spend (default: no limit)", "USD"),
+    Option(
+        "--mlab-gate",
+        "what makes the session pass: each (trial succeeds), rate>=0.375 or "
+        "no-worse-than=results.json (default: each)",
+        "GATE",
+        "each",
+    ),
+    Option(
+        "--mlab-gate-max-trials",
+        "run the trials in rounds, up to N of each, until the gate's verdict is sure",
+        "N",
+    ),
     Option("--mlab-seed", "seed of everything random in an agent (default: 0)", "N", "0"),
     Option(
         "--mlab-gpus",

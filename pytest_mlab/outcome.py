@@ -6,6 +6,9 @@ no-submission, agent-error, tampered                 FAILED, <failure> in JUnit
 infra-error, harness-error                           ERROR, <error> in JUnit
 something that the task needs is not here            SKIPPED, with the remedy;
                                                      ERROR with --mlab-strict
+
+Where a gate judges all trials together, a single one that FAILED so is MISSED instead: to pytest an
+expected failure, which neither fails the session nor stops it.
 """
 
 import pytest
@@ -45,6 +48,10 @@ def settle_outcome(
     if isinstance(error, MlabError) or (verdict and str(error)):
         # The message says all there is to say; a traceback of ours would bury it.
         report.longrepr = str(error)
+    missed = verdict and report.when == "call" and result is not None and not result.success
+    if missed and item.config.stash[SETTINGS].gate is not None:
+        report.outcome, report.wasxfail = "skipped", f"missed: {error}"
+        report.mlab_missed = True  # type: ignore[attr-defined]  # reports take extras
     return result
 
 

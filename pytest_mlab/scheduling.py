@@ -13,6 +13,7 @@ from xdist.scheduler import LoadScheduling
 from xdist.workermanage import WorkerController
 
 from pytest_mlab import runs
+from pytest_mlab.ordering import rank_trials
 from pytest_mlab.pace import PACE
 from pytest_mlab.planning import Job, Planned, choose_next, make_jobs
 from pytest_mlab.resources import NOTHING, Demand, measure_machine
@@ -35,6 +36,7 @@ class TrialScheduling(LoadScheduling):
         self._expectations = config.stash[PACE].expectations
         self._trials: dict[int, Planned] = {}
         self._begun: dict[WorkerController, float] = {}
+        self._rank = rank_trials(config)
 
     def schedule(self) -> None:
         """Deal the first items out once all workers have collected, else to those who lack some."""
@@ -91,8 +93,16 @@ class TrialScheduling(LoadScheduling):
         jobs = self._make_jobs()
         hands = {node: self._hand_of(node, jobs) for node in self.nodes}
         self.pending.sort(key=lambda index: -jobs[index].seconds)
-        chosen = choose_next(node, hands, [jobs[index] for index in self.pending], self._machine)
-        return self.pending[chosen]
+        first = self._first_in_rank()
+        return first[choose_next(node, hands, [jobs[index] for index in first], self._machine)]
+
+    def _first_in_rank(self) -> list[int]:
+        """Give the pending trials that come before all others: of this round, not of the next."""
+        if self._rank is None:
+            return self.pending
+        ranks = {index: self._rank(self._trials[index].identity) for index in self.pending}
+        best = min(ranks.values())
+        return [index for index, rank in ranks.items() if rank == best]
 
     def _make_jobs(self) -> dict[int, Job]:
         """Make jobs of all that is not done; ordinary tests count for nothing."""

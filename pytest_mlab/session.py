@@ -15,6 +15,7 @@ from pytest_mlab.agents import Agent, find_agent
 from pytest_mlab.collection import identity_of, need_of
 from pytest_mlab.llm import Spec, lookup
 from pytest_mlab.options import SESSION
+from pytest_mlab.ordering import ErrorMemory, order_items
 from pytest_mlab.outcome import settle_outcome
 from pytest_mlab.pace import PACE, Pace
 from pytest_mlab.reporting.junit import junit_properties
@@ -59,6 +60,12 @@ def start(config: pytest.Config) -> None:
 
             page = PageWriter(collector, folder, settings.html)
             config.pluginmanager.register(page, "pytest_mlab.page")
+        config.pluginmanager.register(ErrorMemory(config), "pytest_mlab.errors")
+        if settings.gate is not None:
+            from pytest_mlab.gating import Gatekeeper
+
+            gatekeeper = Gatekeeper(config, settings.gate, settings, collector)
+            config.pluginmanager.register(gatekeeper, "pytest_mlab.gate")
 
 
 def session_folder(config: pytest.Config) -> Path:
@@ -108,6 +115,12 @@ def pytest_mlab_actions(agent: Agent, llm: str | None) -> Sequence[Action]:
     return choose_actions(agent, llm)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put first what has to come first, once it is known what is going to run."""
+    order_items(config, items)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write down which trials are going to run; one process does it for all."""
@@ -118,6 +131,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         needs = {item.nodeid: need for item in session.items if (need := need_of(item))}
         if identities:
             runs.write_plan(session_folder(config), identities, needs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out a trial that is not needed any more."""
+    settings, identity = item.config.stash[SETTINGS], identity_of(item)
+    if identity is None or settings.gate is None or settings.per_round is None:
+        return
+    from pytest_mlab.gating import NOT_NEEDED, is_needed
+
+    if not is_needed(session_folder(item.config), settings.gate, identity):
+        pytest.skip(NOT_NEEDED)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,17 +5,24 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.options import OPTIONS, locate, look_up
 
+if TYPE_CHECKING:
+    from pytest_mlab.gates import Gate
+
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of a session, checked; `None` where a task's own limit stands."""
+    """The options of a session, checked; `None` where a task's own limit stands.
+
+    Without a ``gate`` every trial has to succeed. With ``per_round``, the ``trials`` are the most
+    that there may be, and are run so many at a time.
+    """
 
     llms: tuple[str, ...]
     agents: tuple[str, ...]
@@ -28,6 +35,8 @@ class Settings:
     max_tokens: int | None
     max_cost: float | None
     budget: float | None
+    gate: "Gate | None"
+    per_round: int | None
     seed: int
     gpus: str
     sandbox: str
@@ -42,18 +51,31 @@ class Settings:
 def read_settings(config: pytest.Config) -> Settings:
     """Check every option; raises `UsageError` that names the option and what it takes."""
     reader = _Reader(config)
+    gate, most = reader.gate("--mlab-gate"), reader.positive_int("--mlab-gate-max-trials")
+    trials = reader.positive_int("--mlab-trials") or 1
+    if most is not None and gate is None:
+        raise UsageError(
+            "--mlab-gate-max-trials: needs a gate on all trials together, such as "
+            '--mlab-gate "rate>=0.375"; with each, a single miss decides'
+        )
+    if most is not None and most < trials:
+        raise UsageError(
+            f"--mlab-gate-max-trials: {most} is less than a round of --mlab-trials={trials}"
+        )
     return Settings(
         llms=reader.many("--mlab-llm"),
         agents=reader.many("--mlab-agent"),
         fast_llm=reader.text("--mlab-fast-llm"),
         edit_llm=reader.text("--mlab-edit-llm"),
-        trials=reader.positive_int("--mlab-trials") or 1,
+        trials=most or trials,
         threshold=reader.number("--mlab-threshold", low=0) or 0.0,
         max_steps=reader.positive_int("--mlab-max-steps"),
         timeout=reader.number("--mlab-timeout", low=0, strictly=True),
         max_tokens=reader.positive_int("--mlab-max-tokens"),
         max_cost=reader.number("--mlab-max-cost", low=0, strictly=True),
         budget=reader.number("--mlab-budget", low=0, strictly=True),
+        gate=gate,
+        per_round=trials if most else None,
         seed=reader.whole("--mlab-seed") or 0,
         gpus=reader.devices("--mlab-gpus"),
         sandbox=reader.text("--mlab-sandbox") or "auto",
@@ -92,6 +114,15 @@ class _Reader:
         if value not in ("auto", "none") and not all(map(_DEVICE.fullmatch, names)):
             raise UsageError(f'{flag}: "{value}" is not auto, none or ids of devices such as 0,1')
         return value
+
+    def gate(self, flag: str) -> "Gate | None":
+        value = self.text(flag) or "each"
+        checks = (look_up(self._config, name) for name in ("mlab_check", "mlab_prepare"))
+        if value == "each" or any(checks):
+            return None
+        from pytest_mlab.gates import parse_gate
+
+        return parse_gate(value)
 
     def whole(self, flag: str) -> int | None:
         value: int | None = self._convert(flag, int, "a whole number")

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab import hookspec, plugin
+from pytest_mlab.gates import Claim, Evidence, RateGate, Verdict, parse_gate
 from pytest_mlab.options import OPTIONS
+from pytest_mlab.reporting.terminal import gate_lines
 
 ROOT = Path(__file__).parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -54,3 +56,19 @@ def test_ci_runs_the_command_that_the_readme_names() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     command = next(line for line in readme.splitlines() if "tox" in line and "pip" in line)
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_gates_that_are_named_are_gates() -> None:
+    page = (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
+    quoted = re.findall(r'--mlab-gate "([^"]+)"', page)
+    bare = re.findall(r"--mlab-gate (no-worse-than=\S+)", page)
+    assert len(quoted) >= 4
+    assert all(parse_gate(text) for text in [*quoted, *bare])
+
+
+def test_the_verdict_on_the_page_is_what_is_printed() -> None:
+    page = (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
+    gate = RateGate("rate>=0.375", 0.375)
+    judgement = gate.judge([{"digits": Evidence(5, 3)}], [{"digits": 8}])
+    verdict = Verdict(gate.text, {Claim("mine", None): judgement})
+    assert "\n".join(gate_lines(verdict, 100)) in page

@@ -1,18 +1,27 @@
 """The controller's plugin that gathers results, shows them and writes them down."""
 
+import copy
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_mlab.reporting.document import check_path, make_document, write_document
 from pytest_mlab.reporting.junit import JUnitFile
 from pytest_mlab.reporting.summary import Skip, Summary, summarise
-from pytest_mlab.reporting.terminal import live_line, table_lines, total_lines
+from pytest_mlab.reporting.terminal import (
+    gate_lines,
+    live_line,
+    skip_lines,
+    table_lines,
+    total_lines,
+)
 from pytest_mlab.results import ERRORS, Identity, Result
+
+if TYPE_CHECKING:
+    from pytest_mlab.gates import Verdict
 
 Outcome = tuple[str, str, str | tuple[str, dict[str, bool]]]
 
@@ -36,6 +45,8 @@ class ResultCollector:
     ) -> None:
         if json_path is not None:
             check_path("--mlab-json", json_path)
+        self.verdict: Verdict | None = None
+        self.folder = records.parent
         self.results: list[Result] = []
         self.skips: list[Skip] = []
         self._config = config
@@ -75,6 +86,8 @@ class ResultCollector:
             self.results.append(result)
             if _tells_of_a_crash(report):
                 JUnitFile(self._config).describe_case(report, result)
+            if hasattr(report, "mlab_missed"):
+                self._keep_for_next_time(report)
             if self._shows_live_lines:
                 self._write_live_line(result)
 
@@ -89,6 +102,8 @@ class ResultCollector:
             return category, letter, word
         if _tells_of_a_crash(report) and Result.from_json(record).status in ERRORS:
             category, letter, word = "error", "E", "ERROR"
+        if hasattr(report, "mlab_missed"):
+            category, letter, word = "missed", "m", ("MISSED", {"yellow": True})
         return category, "" if self._shows_live_lines else letter, word
 
     @pytest.hookimpl(tryfirst=True)
@@ -97,11 +112,16 @@ class ResultCollector:
         if self._config.option.collectonly:
             return
         summary, not_run = self.summarise(), self.not_run
-        name = self._records.parent.name
-        document = make_document(name, self.results, self.skips, not_run, summary)
+        name = self.folder.name
+        document = make_document(
+            name, self.results, self.skips, not_run, summary, verdict=self.verdict
+        )
         try:
             if summary.rows or not_run:
-                JUnitFile(self._config).describe_suite(summary, len(not_run))
+                junit = JUnitFile(self._config)
+                junit.describe_suite(summary, len(not_run))
+                if self.verdict is not None:
+                    junit.describe_gate(self.verdict)
                 write_document(self._records, document)
             # also where there are none: an earlier session's would be taken for this one's
             if self._json_path is not None:
@@ -124,12 +144,14 @@ class ResultCollector:
         width = self._config.get_terminal_writer().fullwidth
         for line in table_lines(summary, width):
             terminalreporter.write_line(line)
-        for (task, reason), count in Counter(
-            (skip.identity.task, skip.reason) for skip in self.skips
-        ).items():
-            terminalreporter.write_line(f"skipped {task} ({count}): {reason}", yellow=True)
+        for line in skip_lines(self.skips):
+            terminalreporter.write_line(line, yellow=True)
         for line in total_lines(summary, not_run, width):
             terminalreporter.write_line(line, bold=True)
+        if self.verdict is not None:
+            color = {"pass": "green", "fail": "red", "undecided": "yellow"}[self.verdict.decision]
+            for line in gate_lines(self.verdict, width):
+                terminalreporter.write_line(line, **{color: True})
         if self._json_error is not None:
             terminalreporter.write_line(f"results not written: {self._json_error}", red=True)
         else:
@@ -164,6 +186,14 @@ class ResultCollector:
         )
         report.mlab_result = result.to_json()  # type: ignore[attr-defined]  # reports take extras
         return result
+
+    def _keep_for_next_time(self, report: pytest.TestReport) -> None:
+        """Let ``--lf`` run a missed trial again, as one that failed."""
+        plugin: Any = self._config.pluginmanager.get_plugin("lfplugin")
+        if plugin is not None:
+            failed = copy.copy(report)
+            failed.outcome = "failed"
+            plugin.pytest_runtest_logreport(failed)
 
     def _write_live_line(self, result: Result) -> None:
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_mlab.gates import Verdict
 from pytest_mlab.reporting.summary import Summary
 from pytest_mlab.results import Result
 
@@ -78,6 +79,19 @@ def suite_properties(summary: Summary, not_run: int = 0) -> list[tuple[str, Scal
     )
 
 
+def gate_properties(verdict: Verdict) -> list[tuple[str, Scalar]]:
+    """Give the suite's properties of the gate."""
+    return _properties(
+        {
+            "gate": verdict.gate,
+            "gate_verdict": verdict.decision,
+            "gate_reason": verdict.reason,
+            "gate_more_trials": verdict.more,
+            "gate_not_needed": verdict.not_needed,
+        }
+    )
+
+
 class JUnitFile:
     """The JUnit file that pytest is going to write, where ``--junitxml`` asks for one."""
 
@@ -92,6 +106,30 @@ class JUnitFile:
             case = self._xml.node_reporter(report)
             for name, value in junit_properties(result):
                 case.add_property(name, _show(value))
+
+    def describe_gate(self, verdict: Verdict) -> None:
+        """Add the gate's verdict: properties of the suite, and a test case of its own.
+
+        The case fails unless the gate passes, so that whoever reads the file alone sees it.
+        """
+        if self._xml is None:
+            return
+        import pytest
+
+        for name, value in gate_properties(verdict):
+            self._xml.add_global_property(name, _show(value))
+        passed = verdict.decision == "pass"
+        report = pytest.TestReport(
+            nodeid=f"pytest_mlab::gate[{verdict.gate}]",
+            location=("pytest_mlab", None, "gate"),
+            keywords={},
+            outcome="passed" if passed else "failed",
+            longrepr=None if passed else f"{verdict.decision}: {verdict.reason}",
+            when="call",
+        )
+        self._xml.pytest_runtest_logreport(report)
+        report.outcome, report.when = "passed", "teardown"
+        self._xml.pytest_runtest_logreport(report)
 
     def describe_suite(self, summary: Summary, not_run: int) -> None:
         """Add the suite's properties; to be called before pytest writes the file."""

@@ -1,16 +1,18 @@
 """What the terminal shows: a line per finished trial, and the table at the end."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_mlab.gates import Verdict
 from pytest_mlab.reporting.formats import (
     format_count,
     format_number,
     format_rate,
     format_seconds,
 )
-from pytest_mlab.reporting.summary import Row, Summary
+from pytest_mlab.reporting.summary import Row, Skip, Summary
 from pytest_mlab.results import Result, format_improvement
 
 TASK_WIDTH = 12
@@ -69,6 +71,42 @@ def total_lines(summary: Summary, not_run: int, width: int) -> list[str]:
     text = ", ".join(piece.replace(" ", "\xa0") for piece in pieces)
     lines = textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def skip_lines(skips: Sequence[Skip]) -> Iterator[str]:
+    """Say which tasks' trials were skipped, how many, and why."""
+    tasks: dict[str, Counter[str]] = {}
+    for skip in skips:
+        tasks.setdefault(skip.reason, Counter())[skip.identity.task] += 1
+    for reason, counts in tasks.items():
+        yield f"skipped {', '.join(sorted(counts))} ({counts.total()}): {reason}"
+
+
+def gate_lines(verdict: Verdict, width: int) -> Iterator[str]:
+    """Say what the gate says of the session and why, and what would help where it says nothing."""
+    yield f"gate {verdict.gate}: {verdict.decision.upper()}"
+    several = len(verdict.claims) > 1
+    for claim, judgement in verdict.claims.items():
+        words = f"{judgement.decision} {claim}: " if several else ""
+        yield from _wrap(words + judgement.reason, width)
+    if verdict.decision == "undecided":
+        yield from _wrap(_advise(verdict), width)
+    if verdict.not_needed:
+        yield from _wrap(f"{format_count(verdict.not_needed, 'trial')} not needed", width)
+    for note in verdict.notes:
+        yield from _wrap(note, width)
+
+
+def _advise(verdict: Verdict) -> str:
+    if verdict.more is None:
+        return "no number of trials would decide at this rate"
+    return f"about {format_count(verdict.more, 'more trial')} would decide, were the rate to stay"
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
 
 
 @dataclass(frozen=True)
