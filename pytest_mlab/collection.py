@@ -19,7 +19,6 @@ from pytest_mlab.exceptions import TaskError, UsageError
 from pytest_mlab.mlagentbench import PROBLEM
 from pytest_mlab.mlagentbench.folder import load_mlagentbench
 from pytest_mlab.planning import Need
-from pytest_mlab.resources import Demand
 from pytest_mlab.results import Identity
 from pytest_mlab.subjects import SETTINGS, list_subjects
 from pytest_mlab.task import Task
@@ -253,16 +252,19 @@ def identity_of(item: pytest.Item) -> Identity | None:
     )
 
 
-def need_of(item: pytest.Item) -> Need | None:
-    """Give what is known beforehand of the trial that an item runs, if it runs one."""
+def need_of(item: pytest.Item, devices: int) -> Need | None:
+    """Give what is known beforehand of the trial that an item runs, if it runs one.
+
+    ``devices`` is how many the machine has.
+    """
     spec = _spec_of(item)
     if spec is None:
         return None
-    limits, resources = spec.task.limits, spec.task.resources
+    limits = spec.task.limits
     return Need(
         expected_seconds=limits.expected_seconds,
         limit_seconds=item.config.stash[SETTINGS].timeout or limits.seconds,
-        demand=Demand(resources.gpus, resources.memory_gb, resources.cpus),
+        demand=spec.task.resources.demand(devices),
     )
 
 

@@ -128,7 +128,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     worker = getattr(config, "workerinput", {"workerid": "gw0"})["workerid"]
     if worker == "gw0" and not config.option.collectonly:
         identities = [identity for item in session.items if (identity := identity_of(item))]
-        needs = {item.nodeid: need for item in session.items if (need := need_of(item))}
+        devices = len(config.stash[DEVICES])
+        needs = {item.nodeid: need for item in session.items if (need := need_of(item, devices))}
         if identities:
             runs.write_plan(session_folder(config), identities, needs)
 

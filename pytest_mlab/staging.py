@@ -26,7 +26,7 @@ from pytest_mlab.llm.budget import Budget
 from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_measuring, show_preparing
-from pytest_mlab.resources import Demand, count_cores
+from pytest_mlab.resources import count_cores
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.session import DEVICES, session_folder
 from pytest_mlab.settings import Settings
@@ -64,10 +64,8 @@ def count_threads(task: Task) -> int:
 @contextmanager
 def hold_resources(config: pytest.Config, task: Task) -> Iterator[tuple[str, ...]]:
     """Hold what a task asks for of the machine, as soon as it is free, and give the devices."""
-    resources = task.resources
-    demand = Demand(resources.gpus, resources.memory_gb, resources.cpus)
     devices: tuple[str, ...] = config.stash[DEVICES]
-    with lease(demand, devices) as held:
+    with lease(task.resources.demand(len(devices)), devices) as held:
         yield held
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mlab.conventions import FILE
+from pytest_mlab.resources import Demand
 
 MOST = 1e9
 """The largest improvement there is."""
@@ -101,13 +102,19 @@ class Resources:
     """What the machine must have: devices, memory, cores, packages (by the name pip installs).
 
     Devices, memory and cores are the trial's own while it runs; with no ``cpus``, it gets its
-    share of them.
+    share of them. With ``gpus_optional``, it goes without the devices that there are not.
     """
 
     gpus: int = 0
+    gpus_optional: bool = False
     memory_gb: float = 2.0
     cpus: int = 0
     requires: tuple[str, ...] = ()
+
+    def demand(self, devices: int) -> Demand:
+        """Give what a trial takes of a machine that has so many devices."""
+        gpus = min(self.gpus, devices) if self.gpus_optional else self.gpus
+        return Demand(gpus, self.memory_gb, self.cpus)
 
 
 @dataclass(frozen=True, slots=True)

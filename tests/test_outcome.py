@@ -109,11 +109,12 @@ def test_what_is_missing_here_is_a_skip_with_its_remedy(
 ) -> None:
     project.task("chemistry", resources={"requires": ["no-such-package>=2"]})
     project.task("large", resources={"gpus": 2})
+    project.task("modest", resources={"gpus": 2, "gpus_optional": True})
     run = project.run(
         *plugin_args,
         *("tasks", "--mlab-agent=solution", "--mlab-gpus=none", "-rs", "--junitxml=j.xml"),
     )
-    run.assert_outcomes(skipped=2)
+    run.assert_outcomes(passed=1, skipped=2)
     assert run.ret == pytest.ExitCode.OK
     run.stdout.fnmatch_lines_random(
         [
@@ -122,8 +123,10 @@ def test_what_is_missing_here_is_a_skip_with_its_remedy(
         ]
     )
     suite, cases = read_junit(project.path / "j.xml")
-    assert (suite["mlab.trials"], suite["mlab.skipped"]) == ("0", "2")
-    remedies = sorted(message(case) for case in cases.values())
+    assert (suite["mlab.trials"], suite["mlab.skipped"]) == ("1", "2")
+    modest = next(case for name, case in cases.items() if "[modest-" in name)
+    assert properties(modest)["mlab.status"] == "success"
+    remedies = sorted(message(case) for case in cases.values() if case is not modest)
     assert 'pip install "no-such-package>=2"' in remedies[1]
     assert {skip["task"] for skip in project.document()["skipped"]} == {"chemistry", "large"}
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mlab.task import Metric
+from pytest_mlab.resources import Demand
+from pytest_mlab.task import Metric, Resources
 from tests.folders import load
 
 
@@ -59,3 +60,14 @@ class TestDigest:
         assert load(tmp_path / "b", files=apart, title="New").data_digest == first
         for name in ("prepare.py", "helper.py", "tables/source.csv", "workspace/train.py"):
             assert load(tmp_path / name, files={name: "#"}).data_digest != first, name
+
+
+class TestResources:
+    @pytest.mark.parametrize(("devices", "gpus"), [(0, 2), (1, 2), (3, 2)])
+    def test_ask_for_devices_that_are_needed(self, devices: int, gpus: int) -> None:
+        assert Resources(gpus=2, cpus=1).demand(devices) == Demand(gpus, 2.0, 1)
+
+    @pytest.mark.parametrize(("devices", "gpus"), [(0, 0), (1, 1), (3, 2)])
+    def test_make_do_with_fewer_where_these_are_optional(self, devices: int, gpus: int) -> None:
+        resources = Resources(gpus=2, gpus_optional=True, cpus=1)
+        assert resources.demand(devices) == Demand(gpus, 2.0, 1)
