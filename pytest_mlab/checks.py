@@ -13,7 +13,10 @@ from pathlib import Path
 
 from pytest_mlab.agents import Agent
 from pytest_mlab.agents.baseline import BaselineAgent
+from pytest_mlab.agents.cheat import CheatAgent
 from pytest_mlab.agents.solution import SolutionAgent
+from pytest_mlab.attacks.inside import ATTACKS
+from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import MANIFEST, PreparedData, prepare_apart
 from pytest_mlab.exceptions import InvalidSubmission, Unavailable
 from pytest_mlab.results import Result
@@ -104,6 +107,24 @@ def _permute_labels(source: Path, target: Path, seed: int) -> None:
         writer = csv.writer(file)
         writer.writerow(header)
         writer.writerows([row[0], *label] for row, label in zip(rows, labels, strict=True))
+
+
+def test_no_attack_works(
+    mlab_task: Task, mlab_data: PreparedData, mlab_sandbox: Sandbox, mlab_attempt: Attempt
+) -> None:
+    """Nothing works of what the agent `cheat` tries to get at answers, keys and the harness."""
+    agent = CheatAgent()
+    result = mlab_attempt(agent)
+    assert len(agent.tried) == len(ATTACKS), f"not all attacks were made: {result.summary()}"
+    worked = "\n".join(f"{finding.attack}: {finding.evidence}" for finding in agent.findings)
+    assert not worked, f"attacks work in the sandbox {mlab_sandbox.name}:\n{worked}"
+    try:  # whatever the trial's status is, for it has come upon a decoy
+        folder = Path(result.folder) / "workspace"
+        score = score_workspace(mlab_task, folder, mlab_data, mlab_sandbox)
+    except InvalidSubmission:
+        return
+    improvement = mlab_task.metric.improvement(score.value, score.baseline)
+    assert improvement <= THRESHOLD, f"code that lies scores {score.value:.6g}"
 
 
 def test_preparing_twice_is_identical(mlab_task: Task, tmp_path: Path) -> None:

@@ -25,12 +25,13 @@ def score(submission, private):
 def test_a_sound_task_passes_them_all(project: Project, plugin_args: tuple[str, ...]) -> None:
     project.task("cut")
     run = project.run(*plugin_args, "tasks", "--mlab-check", "-v")
-    run.assert_outcomes(passed=6)
+    run.assert_outcomes(passed=7)
     for check in (
         "starter_scores_its_baseline",
         "empty_workspace_is_invalid",
         "solution_succeeds",
         "permuted_labels_score_by_chance",
+        "no_attack_works",
         "preparing_twice_is_identical",
         "two_workspaces_are_identical",
     ):
@@ -38,6 +39,19 @@ def test_a_sound_task_passes_them_all(project: Project, plugin_args: tuple[str, 
     run.stdout.no_fnmatch_line("*ML agent benchmark*")
     run.stdout.no_fnmatch_line("*records in*")
     assert project.sessions == []
+
+
+def test_a_task_that_can_be_cheated_on_fails(project: Project) -> None:
+    """Without a wall, every task can."""
+    project.task("cut")
+    run = project.run("tasks", "--mlab-check", "--mlab-sandbox=none", "-k", "attack")
+    run.assert_outcomes(failed=1)
+    run.stdout.fnmatch_lines(
+        [
+            "attacks work in the sandbox none:",
+            "read_answers_by_their_path: it gave the sha256 of the hidden labels.csv",
+        ]
+    )
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ LAYERS = (
     # One trial, which could run without pytest: from here on down nothing imports it.
     "trial",
     "agents",
+    "attacks",
     "environment",
     "llm_actions",
     "actions",

@@ -19,6 +19,7 @@ ENTRY_POINTS = "pytest_mlab.agents"
 
 BUILT_IN = {
     "baseline": "pytest_mlab.agents.baseline:BaselineAgent",
+    "cheat": "pytest_mlab.agents.cheat:CheatAgent",
     "hillclimb": "pytest_mlab.agents.hillclimb:HillclimbAgent",
     "react": "pytest_mlab.agents.react:ReactAgent",
     "research": "pytest_mlab.agents.research:ResearchAgent",

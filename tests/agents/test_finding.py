@@ -124,7 +124,7 @@ class TestUnknownNames:
         )
 
     def test_else_those_that_there_are(self) -> None:
-        assert "there are: baseline, hillclimb, " in refusal("zzz")
+        assert "there are: baseline, cheat, " in refusal("zzz")
 
     def test_and_how_to_name_ones_own(self) -> None:
         assert refusal("zzz").endswith("Your own: --mlab-agent=package.module:attribute")
