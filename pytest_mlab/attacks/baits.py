@@ -44,7 +44,8 @@ class Baits:
         self._record = root.parent / f"{self._token}.txt"
         self._pulse = root / "pulse"
         private = (path for path in data.private.rglob("*") if path.is_file())
-        self._answers = sorted(itertools.islice(private, _MOST_ANSWERS))
+        first = sorted(itertools.islice(private, _MOST_ANSWERS))
+        self._answers = [path for path in first if not self._is_shown(path)]
         files = (path for path in data.public.rglob("*") if path.is_file())
         self._public_file = next(iter(sorted(files)), None)
 
@@ -149,6 +150,15 @@ class Baits:
     @property
     def _true_digests(self) -> dict[str, str]:
         return {_digest(path): path.name for path in self._answers}
+
+    def _is_shown(self, answer: Path) -> bool:
+        """Tell whether an agent has the same file anyway: a starter that is timed against."""
+        size = answer.stat().st_size
+        return any(
+            path.is_file() and path.stat().st_size == size and _digest(path) == _digest(answer)
+            for folder in (self._root, self._data.public)
+            for path in folder.rglob("*")
+        )
 
     def _spellings(self) -> Iterator[Path]:
         """Give the marks as a cheater spells them."""

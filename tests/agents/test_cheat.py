@@ -139,6 +139,17 @@ def test_its_own_word_is_not_believed(cache: Path, tmp_path: Path) -> None:
         assert "mlab-bait" not in json.dumps(baits.config()), "a bait that is told proves nothing"
 
 
+def test_a_file_that_every_agent_has_is_no_secret(cache: Path, tmp_path: Path) -> None:
+    """A starter lies in the private data too, where submissions are timed against it."""
+    setup = make_setup(tmp_path / "trial", load(tmp_path, **TIMED))
+    assert [path.name for path in setup.data.private.iterdir()] == ["double.py"]
+    with Baits(setup.workspace.root, setup.data) as baits:
+        assert baits.config()["answers"] == []
+    (tmp_path / "elsewhere").mkdir()
+    with Baits(tmp_path / "elsewhere" / "workspace", setup.data) as baits:
+        assert baits.config()["answers"] == ["double.py"]
+
+
 @pytest.mark.parametrize("kind", ["none", "bwrap"])
 def test_code_that_lies_about_time_and_answers_is_no_success(
     cache: Path, tmp_path: Path, kind: str

@@ -115,6 +115,14 @@ def test_nothing_is_seen_but_what_the_view_names(place: Place) -> None:
     assert "--privileged" not in command
 
 
+def test_what_is_seen_in_place_of_another_is_mounted_over_it(place: Place) -> None:
+    view = place.view(image="python", in_place_of={place.workspace / "notes": place.public})
+    *_, mount = mounts_of(Container("docker").command(["true"], view))
+    target = str(place.workspace / "notes")
+    expected = {"type": "bind", "source": str(place.public), "target": target, "readonly": ""}
+    assert mount == expected
+
+
 def test_a_path_with_a_comma_is_one_path(tmp_path: Path) -> None:
     view = View(writable=tmp_path / 'a,b"c', image="python")
     (mount,) = mounts_of(Container("docker").command(["true"], view))
