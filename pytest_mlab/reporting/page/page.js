@@ -184,5 +184,6 @@ dialog.addEventListener("keydown", (event) => {
     show(places[event.key]);
   }
 });
+byId("no-script").hidden = true;
 window.addEventListener("hashchange", openFromAddress);
 openFromAddress();
