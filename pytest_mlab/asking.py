@@ -57,3 +57,12 @@ def describe_stop(reply: Reply) -> str:
     words = {"refused": ": it refuses", "filtered": ": its provider withheld it"}
     said = f" ({reply.text.strip():.200})" if reply.text.strip() else ""
     return words.get(reply.stop, "") + said
+
+
+def cut_middle(text: str, most: int) -> str:
+    """Give a text without its middle where it is longer than ``most`` characters."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]}\n({left_out:,} characters are left out)\n{text[-half:]}"

@@ -238,7 +238,7 @@ def identity_of(item: pytest.Item) -> Identity | None:
     """Give the identity of the trial that an item runs, if it runs one."""
     if IDENTITY in item.stash:
         return item.stash[IDENTITY]
-    spec = _spec_of(item)
+    spec = spec_of(item)
     if spec is None:
         return None
     return Identity(
@@ -257,7 +257,7 @@ def need_of(item: pytest.Item, devices: int) -> Need | None:
 
     ``devices`` is how many the machine has.
     """
-    spec = _spec_of(item)
+    spec = spec_of(item)
     if spec is None:
         return None
     limits = spec.task.limits
@@ -268,7 +268,7 @@ def need_of(item: pytest.Item, devices: int) -> Need | None:
     )
 
 
-def _spec_of(item: pytest.Item) -> TrialSpec | None:
+def spec_of(item: pytest.Item) -> TrialSpec | None:
     callspec = getattr(item, "callspec", None)
     spec = callspec.params.get("mlab_trial") if callspec is not None else None
     return spec if isinstance(spec, TrialSpec) else None

@@ -7,33 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_mlab.actions import Action
+from pytest_mlab.checkpoint import Checkpoint
 from pytest_mlab.decoys import Decoys
 from pytest_mlab.exceptions import ActionError, AgentStop, InfraError, LimitReached, Submitted
 from pytest_mlab.history import History, describe_step
 from pytest_mlab.llm import LLM
 from pytest_mlab.models import Models
 from pytest_mlab.results import Stop, Usage
+from pytest_mlab.steps import Observation, Step
 from pytest_mlab.task import Task
 from pytest_mlab.trace import Trace
 from pytest_mlab.workbench import Workbench
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What an action came to; not ``ok`` where it could not be done or what it ran failed."""
-
-    text: str
-    ok: bool = True
-
-
-@dataclass(frozen=True)
-class Step:
-    """One action and its observation; ``usage`` is of all LLM calls since the step before."""
-
-    action: str
-    arguments: dict[str, Any]
-    observation: Observation
-    usage: Usage = dataclasses.field(default_factory=Usage)
 
 
 @dataclass(frozen=True)
@@ -73,6 +57,7 @@ class Environment:
         trace: Trace,
         history: History | None = None,
         decoys: Decoys | None = None,
+        past: Checkpoint | None = None,
         models: Models | None = None,
         seed: int = 0,
     ) -> None:
@@ -93,12 +78,16 @@ class Environment:
         self._end: float | None = None
         self._submitted = False
         self._told = Usage()
+        self._noted: dict[str, Any] = {}
+        self._before = 0.0
+        if past is not None:
+            self._go_on_from(past)
         if models is not None:
             models.meter.seconds = lambda: self.remaining.seconds
 
     def start(self) -> None:
         """Start the clock; called by the trial, just before the agent's turn."""
-        self._start = time.monotonic()
+        self._start = time.monotonic() - self._before
 
     def end(self, stop: Stop, crash: str = "") -> None:
         """Stop the clock and what still runs, record how the turn ended; called by the trial."""
@@ -153,7 +142,7 @@ class Environment:
     def seconds(self) -> float:
         """How long the turn has lasted."""
         if self._start is None:
-            return 0.0
+            return self._before
         return (self._end or time.monotonic()) - self._start
 
     @property
@@ -174,8 +163,7 @@ class Environment:
         """
         self.check_limits()
         action = next((action for action in self.actions if action.name == name), None)
-        if action is None or action.charged:
-            self._charged += 1
+        self._charged += action is None or action.charged
         try:
             observation = Observation(self._do(action, name, arguments))
         except ActionError as error:
@@ -191,6 +179,7 @@ class Environment:
 
     def note(self, **fields: Any) -> None:
         """Write something down in the trace: a thought, a plan."""
+        self._noted |= fields
         self._trace.append("note", **fields)
 
     def give_up(self, reason: str) -> None:
@@ -216,6 +205,15 @@ class Environment:
         if left.cost == 0:
             raise LimitReached("cost")
 
+    def _go_on_from(self, past: Checkpoint) -> None:
+        """Count what an interrupted trial has done and used as done and used."""
+        free = {action.name for action in self.actions if not action.charged}
+        self._steps = list(past.steps)
+        self._charged = sum(step.action not in free for step in past.steps)
+        self._before = past.seconds
+        if self._models is not None:
+            self._models.meter.usage = self._told = past.usage
+
     def check_record(self) -> None:
         """Raise again that a step could not be recorded, if the agent swallowed it."""
         if self._failure is not None:
@@ -230,7 +228,8 @@ class Environment:
 
     def _record(self, name: str, arguments: dict[str, Any], observation: Observation) -> None:
         usage, self._told = _difference(self.usage, self._told), self.usage
-        step = Step(name, arguments, observation, usage)
+        step = Step(name, arguments, observation, usage, self._noted)
+        self._noted = {}
         self._steps.append(step)
         spent = {} if self._models is None else {"usage": dataclasses.asdict(usage)}
         try:
@@ -241,6 +240,7 @@ class Environment:
                 arguments=step.arguments,
                 observation=step.observation.text,
                 ok=step.observation.ok,
+                elapsed=round(self.seconds, 6),
                 **spent,
                 **commit,
             )

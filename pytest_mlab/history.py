@@ -139,6 +139,11 @@ def clean_text(text: str) -> str:
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
+def drop_after(folder: Path, commit: str) -> None:
+    """Let a history end with one of its commits."""
+    write_atomically(folder / BRANCH, commit + "\n")
+
+
 def read_history(folder: Path) -> list[Commit]:
     """Give the commits of a history, oldest first; none where there is no history."""
     if not (folder / "HEAD").exists():
@@ -181,6 +186,11 @@ class Reader:
     def read(self, object_id: str) -> bytes:
         """Give what is stored by an id."""
         return self._odb.read(Oid(hex=object_id))[1]
+
+
+def tree_of(reader: Reader, commit: str) -> str:
+    """Give the id of the tree that a commit records."""
+    return reader.read(commit).decode().split("\n", 1)[0].removeprefix("tree ")
 
 
 def pack(folder: Path) -> None:

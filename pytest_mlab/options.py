@@ -16,7 +16,10 @@ from pytest_mlab.conventions import THRESHOLD
 
 @dataclass(frozen=True)
 class Option:
-    """An option; its ini twin is its name with underscores. ``many`` may be given repeatedly."""
+    """An option; its ini twin is its name with underscores.
+
+    ``many`` may be given repeatedly; without a value, one means that of ``alone``.
+    """
 
     flag: str
     help: str
@@ -24,6 +27,7 @@ class Option:
     default: str | None = None
     many: bool = False
     ini: bool = True
+    alone: str | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -31,7 +35,9 @@ class Option:
         if self.metavar is None:
             return {"help": self.help, "action": "store_true", "default": None}
         action = "append" if self.many else "store"
-        return {"help": self.help, "action": action, "metavar": self.metavar, "default": None}
+        least = {} if self.alone is None else {"nargs": "?", "const": self.alone}
+        given = {"help": self.help, "action": action, "metavar": self.metavar, "default": None}
+        return given | least
 
     @property
     def name(self) -> str:
@@ -97,6 +103,15 @@ OPTIONS = (
     Option("--mlab-json", "write all results to this file", "PATH"),
     Option("--mlab-html", "write a report to this file, as one HTML page", "PATH"),
     Option(
+        "--mlab-resume",
+        "go on after an interrupted session, the last one or that of --mlab-results: finished "
+        "trials are taken over, others start over (trial, the default) or go on from their last "
+        "step (step)",
+        "HOW",
+        ini=False,
+        alone="trial",
+    ),
+    Option(
         "--mlab-eval-steps",
         "score the submission of each step after the trial, for curves; decides nothing",
         ini=False,
@@ -143,6 +158,8 @@ def name_session(config: pytest.Config) -> str:
     """Give a new session's folder, the controller's in a worker; a trial will make it."""
     named: str | None = getattr(config, "workerinput", {}).get("mlab_session")
     results = locate(config, "mlab_results", look_up(config, "mlab_results") or ".mlab")
+    if config.getoption("mlab_resume") and (results / "session.json").exists():
+        results = results.parent  # a session is named, whose neighbour this one becomes
     if results.is_relative_to(config.rootpath):
         results = results.relative_to(config.rootpath)
     return named or f"{results}/{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"

@@ -28,7 +28,7 @@ class Pace:
         record: str | None = getattr(report, "mlab_result", None)
         if record is not None and report.when == "call":
             result = Result.from_json(record)
-            if result.status not in ERRORS:
+            if result.status not in ERRORS and not result.resumed:
                 self.expectations.learn(result, report.duration)
 
     def pytest_sessionfinish(self) -> None:

@@ -199,12 +199,11 @@ def mlab_folder(request: pytest.FixtureRequest, mlab_agent: Agent) -> Path:
 
 
 @pytest.fixture
-def mlab_workspace(mlab_task: Task, mlab_data: PreparedData, mlab_folder: Path) -> Workspace:
+def mlab_workspace(request: pytest.FixtureRequest, mlab_task: Task, mlab_folder: Path) -> Workspace:
     """A fresh workspace, in the trial's folder."""
-    from pytest_mlab.runs import WORKSPACE
-    from pytest_mlab.workspace import Workspace
+    from pytest_mlab.resumption import open_workspace
 
-    return Workspace.create(mlab_task, mlab_data.public, mlab_folder / WORKSPACE)
+    return open_workspace(request, mlab_task, mlab_folder)
 
 
 @pytest.fixture
@@ -217,18 +216,12 @@ def mlab_setup(request: pytest.FixtureRequest, mlab_trial: TrialSpec) -> Setup:
 
 @pytest.fixture
 def mlab_environment(
-    pytestconfig: pytest.Config, mlab_setup: Setup, mlab_agent: Agent, mlab_llm: LLM | None
+    request: pytest.FixtureRequest, mlab_setup: Setup, mlab_agent: Agent, mlab_llm: LLM | None
 ) -> Iterator[Environment]:
     """What the agent gets: the problem, the actions, the LLMs, the limits."""
-    from pytest_mlab.staging import make_models
-    from pytest_mlab.trial import open_environment
+    from pytest_mlab.staging import open_world
 
-    llm = mlab_setup.identity.llm
-    actions = pytestconfig.hook.pytest_mlab_actions(
-        config=pytestconfig, task=mlab_setup.task, agent=mlab_agent, llm=llm
-    )
-    models = make_models(pytestconfig, mlab_setup, mlab_llm)
-    with open_environment(mlab_setup, actions, models) as opened:
+    with open_world(request, mlab_setup, mlab_agent, mlab_llm) as opened:
         yield opened
 
 

@@ -5,16 +5,19 @@ Everything that `pytest_mlab.plugin` does not load for sessions without tasks co
 
 from __future__ import annotations
 
+import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_mlab import runs
+from pytest_mlab import resuming, runs
 from pytest_mlab.agents import Agent, find_agent
 from pytest_mlab.collection import identity_of, need_of
+from pytest_mlab.exceptions import UsageError
 from pytest_mlab.llm import Spec, lookup
-from pytest_mlab.options import SESSION
+from pytest_mlab.options import SESSION, locate, look_up
 from pytest_mlab.ordering import ErrorMemory, order_items
 from pytest_mlab.outcome import settle_outcome
 from pytest_mlab.pace import PACE, Pace
@@ -25,11 +28,14 @@ from pytest_mlab.subjects import SETTINGS, check_confinement, check_subjects
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from pathlib import Path
 
     from pytest_mlab.actions import Action
 
 DEVICES = pytest.StashKey[tuple[str, ...]]()
+RESUMED = pytest.StashKey[Path | None]()
+"""The session that this one resumes."""
+NOTE = pytest.StashKey[str]()
+"""What becomes of an item's trial in a session that resumes another."""
 SANDBOX = pytest.StashKey[Sandbox]()
 
 
@@ -43,13 +49,18 @@ def start(config: pytest.Config) -> None:
         return
     from pytest_mlab.gpu import find_devices
     from pytest_mlab.reporting.collector import ResultCollector
+    from pytest_mlab.reporting.resumed import ResumeReporter
 
     config.stash[SANDBOX] = find_sandbox(settings.sandbox)
     check_confinement(config, config.stash[SANDBOX])
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices
+    config.stash[RESUMED] = resumed = _find_resumed(config)
     if not _is_worker(config):
         folder = session_folder(config)
+        _check_writable(folder)
+        if resumed is not None:
+            config.pluginmanager.register(ResumeReporter(resumed), "pytest_mlab.resumed")
         plan = partial(runs.read_plan, folder)
         collector = ResultCollector(config, plan, folder / runs.RESULTS, settings.json)
         config.pluginmanager.register(collector, "pytest_mlab.results")
@@ -73,6 +84,34 @@ def session_folder(config: pytest.Config) -> Path:
     return config.rootpath / config.stash[SESSION]
 
 
+def _find_resumed(config: pytest.Config) -> Path | None:
+    """Find the session to resume and keep it for this one; the controller does it for all."""
+    if config.stash[SETTINGS].resume is None:
+        return None
+    if _is_worker(config):
+        return Path(config.workerinput["mlab_resumed"])  # type: ignore[attr-defined]  # xdist's
+    results = locate(config, "mlab_results", look_up(config, "mlab_results") or ".mlab")
+    found = resuming.find_session(results)
+    held = resuming.hold(found, alone=True)
+    if held is None:
+        raise UsageError(
+            f"--mlab-resume: {found} is in use: that session still runs, or another one resumes "
+            "it; wait until it has ended"
+        )
+    config.add_cleanup(partial(os.close, held))
+    return found
+
+
+def _check_writable(session: Path) -> None:
+    """Refuse a folder that no records can be written to, before anything is spent on trials."""
+    there = next(path for path in session.parents if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(
+            f"--mlab-results: no records can be written to {there}; name another folder, or make "
+            "this one writable"
+        )
+
+
 def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
@@ -81,6 +120,7 @@ def _is_worker(config: pytest.Config) -> bool:
 def pytest_configure_node(node: Any) -> None:
     """Let xdist's workers share the devices that the controller found."""
     node.workerinput["mlab_devices"] = node.config.stash[DEVICES]
+    node.workerinput["mlab_resumed"] = str(node.config.stash[RESUMED])
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -132,6 +172,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         needs = {item.nodeid: need for item in session.items if (need := need_of(item, devices))}
         if identities:
             runs.write_plan(session_folder(config), identities, needs)
+            resuming.begin_session(session_folder(config), config.stash[RESUMED])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -153,6 +194,8 @@ def pytest_runtest_makereport(
     """Give an item the outcome of its trial, and let the report carry the result."""
     report = yield
     result = settle_outcome(item, call, report)
+    if call.when == "setup" and NOTE in item.stash:
+        report.mlab_resume = item.stash[NOTE]  # type: ignore[attr-defined]  # reports take extras
     if result is not None:
         properties = junit_properties(result)
         for where in (item, report):

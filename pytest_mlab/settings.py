@@ -45,6 +45,7 @@ class Settings:
     check: bool
     prepare: bool
     eval_steps: bool
+    resume: str | None
     strict: bool
 
 
@@ -82,6 +83,7 @@ def read_settings(config: pytest.Config) -> Settings:
         json=reader.path("--mlab-json"),
         html=reader.path("--mlab-html"),
         check=bool(look_up(config, "mlab_check")),
+        resume=reader.choice("--mlab-resume", ("trial", "step")),
         eval_steps=bool(look_up(config, "mlab_eval_steps")),
         prepare=bool(look_up(config, "mlab_prepare")),
         strict=bool(look_up(config, "mlab_strict")),
@@ -103,6 +105,16 @@ class _Reader:
         given = self.text(flag)
         name = flag.removeprefix("--").replace("-", "_")
         return locate(self._config, name, given) if given else None
+
+    def choice(self, flag: str, choices: tuple[str, ...]) -> str | None:
+        value = self.text(flag)
+        if value is not None and value not in choices:
+            names = " nor ".join(choices)
+            raise UsageError(
+                f'{flag}: "{value}" is neither {names}; before other arguments, write '
+                f"{flag}={choices[0]}"
+            )
+        return value
 
     def many(self, flag: str) -> tuple[str, ...]:
         option = next(option for option in OPTIONS if option.flag == flag)

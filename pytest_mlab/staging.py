@@ -15,7 +15,7 @@ from pytest_mlab.actions import ACTIONS
 from pytest_mlab.agents import Agent, name_of
 from pytest_mlab.agents.baseline import BaselineAgent
 from pytest_mlab.baselines import find_baseline
-from pytest_mlab.collection import IDENTITY, identity_of
+from pytest_mlab.collection import IDENTITY, identity_of, spec_of
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
@@ -28,11 +28,12 @@ from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_measuring, show_preparing
 from pytest_mlab.resources import count_cores
 from pytest_mlab.results import Identity, Result
+from pytest_mlab.resumption import PAST, TAKEN, take_up
 from pytest_mlab.session import DEVICES, session_folder
 from pytest_mlab.settings import Settings
 from pytest_mlab.subjects import SETTINGS, find_llm, find_roles, make_agent
 from pytest_mlab.task import Baseline, Task
-from pytest_mlab.trial import Setup, error_of, open_environment, run_trial
+from pytest_mlab.trial import Setup, error_of, look_back, open_environment, run_trial
 from pytest_mlab.workspace import Workspace
 
 AGENT = pytest.StashKey[Agent]()
@@ -96,15 +97,49 @@ def open_record(item: pytest.Item, agent: Agent) -> Path:
     if agent is not item.stash.get(AGENT, None):
         identity = dataclasses.replace(identity, agent=name_of(agent))
         item.stash[IDENTITY] = identity
-    return runs.open_folder(session_folder(item.config), identity)
+    folder = runs.open_folder(session_folder(item.config), identity)
+    spec = spec_of(item)
+    assert spec is not None
+    take_up(item, folder, agent, effective_limits(spec.task, item.config.stash[SETTINGS]))
+    return folder
+
+
+@contextmanager
+def open_world(
+    request: pytest.FixtureRequest, setup: Setup, agent: Agent, llm: LLM | None
+) -> Iterator[Environment]:
+    """Give the environment of an item's trial; that of one taken over shows what was done."""
+    item, config = request.node, request.config
+    if TAKEN in item.stash:
+        with look_back(setup, Path(item.stash[TAKEN].folder)) as environment:
+            yield environment
+        return
+    actions = config.hook.pytest_mlab_actions(
+        config=config, task=setup.task, agent=agent, llm=setup.identity.llm
+    )
+    with open_environment(setup, actions, make_models(config, setup, llm)) as environment:
+        yield environment
 
 
 def make_setup(request: pytest.FixtureRequest) -> Setup:
     """Put a trial's setup together from its fixtures."""
-    settings, task = request.config.stash[SETTINGS], with_baseline(request)
+    settings = request.config.stash[SETTINGS]
     folder = request.getfixturevalue("mlab_folder")
     identity = identity_of(request.node)
     assert identity is not None
+    if TAKEN in request.node.stash:  # nothing is prepared, measured or leased for it again
+        task = request.getfixturevalue("mlab_task")
+        return Setup(
+            identity=identity,
+            task=task,
+            folder=folder,
+            data=PreparedData(folder / "public", folder / "private"),
+            workspace=request.getfixturevalue("mlab_workspace"),
+            sandbox=request.getfixturevalue("mlab_sandbox"),
+            limits=effective_limits(task, settings),
+            threshold=settings.threshold,
+        )
+    task = with_baseline(request)
     return Setup(
         identity=identity,
         task=task,
@@ -117,6 +152,7 @@ def make_setup(request: pytest.FixtureRequest) -> Setup:
         limits=effective_limits(task, settings),
         threshold=settings.threshold,
         eval_steps=settings.eval_steps,
+        past=request.node.stash.get(PAST, None),
     )
 
 
@@ -131,7 +167,9 @@ def connect_item(config: pytest.Config, item: pytest.Item) -> LLM | None:
     """Connect to the LLM of an item's trial, if it has one."""
     identity = identity_of(item)
     assert identity is not None
-    return None if identity.llm is None else _connect(find_llm(config, identity.llm), identity)
+    if identity.llm is None or TAKEN in item.stash:
+        return None
+    return _connect(find_llm(config, identity.llm), identity)
 
 
 def _connect(spec: Spec, identity: Identity) -> LLM:
@@ -218,6 +256,9 @@ def make_runner(
 
     def run() -> Result:
         item.stash[STARTED] = True
+        if TAKEN in item.stash:
+            item.stash[RESULT] = taken = item.stash[TAKEN]
+            return taken
         try:
             item.stash[RESULT] = result = run_trial(setup, agent, environment)
         except Unavailable:

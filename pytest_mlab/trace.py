@@ -16,12 +16,15 @@ from pytest_mlab.exceptions import InfraError
 
 
 class Trace:
-    """Appends events to a file; ``seconds`` count from the trace's start on a steady clock."""
+    """Appends events to a file; ``seconds`` count from the trace's start on a steady clock.
 
-    def __init__(self, path: Path) -> None:
+    One that is gone on with starts with the seconds that it ended with.
+    """
+
+    def __init__(self, path: Path, seconds: float = 0.0) -> None:
         self._path = path
         self._file = path.open("ab", buffering=0)
-        self._start = time.monotonic()
+        self._start = time.monotonic() - seconds
 
     def append(self, event: str, **fields: Any) -> None:
         """Append an event; what is no JSON value goes in as its repr.

@@ -1,6 +1,7 @@
 """One trial: an agent takes its turn in an environment, and what it leaves behind is scored."""
 
 import dataclasses
+import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -10,6 +11,7 @@ from typing import Any
 
 from pytest_mlab.actions import Action
 from pytest_mlab.agents import Agent
+from pytest_mlab.checkpoint import CannotGoOn, Checkpoint, read_checkpoint
 from pytest_mlab.concealment import find_concealed
 from pytest_mlab.curves import write_curve
 from pytest_mlab.data import PreparedData
@@ -57,6 +59,7 @@ class Setup:
     devices: tuple[str, ...] = ()
     threads: int = 1
     eval_steps: bool = False
+    past: Checkpoint | None = None
 
 
 @contextmanager
@@ -65,15 +68,18 @@ def open_environment(
 ) -> Iterator[Environment]:
     """Give the environment of a trial; its processes end with the context."""
     whole = whole_submission(setup.task) if setup.eval_steps else {}
+    past = setup.past
     with (
         lay_decoys(setup.folder, setup.data) as decoys,
-        closing(Trace(setup.folder / TRACE)) as trace,
+        closing(Trace(setup.folder / TRACE, past.traced if past else 0.0)) as trace,
         closing(History(setup.folder / HISTORY, setup.workspace.root, whole)) as history,
     ):
-        trace.append(
-            "start", sandbox=setup.sandbox.name, decoys=decoys.watched, **vars(setup.identity)
-        )
-        history.record("start: the fresh workspace")
+        seen = {"sandbox": setup.sandbox.name, "decoys": decoys.watched}
+        if past is None:
+            trace.append("start", **seen, **vars(setup.identity))
+            history.record("start: the fresh workspace")
+        else:
+            trace.append("resume", **seen, of=str(past.folder))
         workbench = Workbench(
             setup.workspace,
             setup.sandbox,
@@ -90,6 +96,7 @@ def open_environment(
             trace=trace,
             history=history,
             decoys=decoys,
+            past=past,
             models=models,
             seed=setup.identity.seed,
         )
@@ -97,6 +104,21 @@ def open_environment(
             yield environment
         finally:
             workbench.close()
+
+
+@contextmanager
+def look_back(setup: Setup, folder: Path) -> Iterator[Environment]:
+    """Give the environment of a trial that is over, recorded in a folder: what was done in it."""
+    try:
+        past = read_checkpoint(folder)
+    except CannotGoOn:
+        past = None
+    view = View(writable=setup.workspace.root, readable=())
+    workbench = Workbench(setup.workspace, setup.sandbox, view, folder / OUTPUTS)
+    with closing(Trace(Path(os.devnull))) as trace:
+        yield Environment(
+            setup.task, workbench, actions=(), limits=setup.limits, trace=trace, past=past
+        )
 
 
 def _make_view(setup: Setup, decoys: Decoys) -> View:

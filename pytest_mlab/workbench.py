@@ -39,7 +39,8 @@ class Workbench:
         self._sandbox = sandbox
         self._view = view
         self._outputs = outputs
-        self._numbers = itertools.count(1)
+        # a trial that is gone on with has outputs already
+        self._numbers = itertools.count(1 + len(list(outputs.glob("*.txt"))))
         self._repl: Repl | None = None
 
     def execute(self, script: str) -> Completed:

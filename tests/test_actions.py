@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_mlab import ActionError
 from pytest_mlab.actions import ACTIONS, Action, Argument, describe_syntax
-from pytest_mlab.environment import Environment, Limits, Observation
+from pytest_mlab.environment import Environment, Limits
+from pytest_mlab.steps import Observation
 from tests.folders import STARTER
 from tests.processes import is_alive, wait_until
 from tests.worlds import open_world

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_mlab.actions import ACTIONS
-from pytest_mlab.environment import Environment, Limits, Observation
+from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import ActionError, LimitReached
 from pytest_mlab.llm import Reply, Request, Spec, StopReason
 from pytest_mlab.llm.meter import Meter
@@ -16,6 +16,7 @@ from pytest_mlab.models import Models
 from pytest_mlab.results import Usage
 from pytest_mlab.sandbox import View
 from pytest_mlab.sandbox.none import NoSandbox
+from pytest_mlab.steps import Observation
 from pytest_mlab.trace import Trace, read_trace
 from pytest_mlab.workbench import Workbench
 from pytest_mlab.workspace import Workspace

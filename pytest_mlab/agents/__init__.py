@@ -39,7 +39,8 @@ _VARIANT = re.compile(r"(?P<agent>[a-z]+)(?P<switches>[-+].+)")
 class Agent(Protocol):
     """A policy: acts in an environment until it has submitted, gives up or is stopped.
 
-    Three attributes are looked at where an agent has them: ``name``, for the reports;
+    Four attributes are looked at where an agent has them: ``name``, for the reports; ``goes_on``,
+    which is `True` for an agent that, in an interrupted trial, goes on from ``environment.steps``;
     ``asks_llm``, which is `True` for an agent that cannot do without ``environment.llm`` and
     `False` for one that never uses it; and ``actions``, the names of those it wants, where it does
     not want all.
@@ -91,6 +92,28 @@ def asks_llm(agent: Agent) -> bool:
 def needs_llm(agent: Agent) -> bool:
     """Tell whether an agent cannot do without an LLM."""
     return bool(getattr(agent, "asks_llm", False))
+
+
+def goes_on(agent: Agent) -> bool:
+    """Tell whether an agent can go on from the steps of an interrupted trial."""
+    return bool(getattr(agent, "goes_on", False))
+
+
+def describe_agent(agent: Agent) -> str:
+    """Give an agent's class and options, the same in every process; its code is not among them."""
+    if isinstance(agent, _FunctionAgent):
+        return f"{agent.run.__module__}:{getattr(agent.run, '__qualname__', '')}"
+    given = vars(agent) if hasattr(agent, "__dict__") else {}
+    options = ", ".join(f"{key}={_show_option(value)}" for key, value in sorted(given.items()))
+    return f"{type(agent).__module__}:{type(agent).__qualname__}({options})"
+
+
+def _show_option(value: object) -> str:
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_show_option, value))}]"
+    return f"<{type(value).__name__}>"
 
 
 def _load(name: str) -> Any:

@@ -14,12 +14,14 @@ from pytest_mlab.agents.responses import (
     parse_response,
 )
 from pytest_mlab.agents.schemas import form_of
-from pytest_mlab.asking import clean
+from pytest_mlab.asking import clean, cut_middle
 from pytest_mlab.environment import Environment
 from pytest_mlab.llm import LLM, Message, Request
 from pytest_mlab.llm.errors import TooLong
 from pytest_mlab.prompts import fill
 
+LONGEST = 5000
+"""Characters of an observation above which it is shortened (the paper's)."""
 WINDOW = 3
 """Steps that a model is shown word for word (the paper's)."""
 RETRIES = 5
@@ -72,6 +74,7 @@ class EntriesAgent:
 
     name = "entries"
     asks_llm = True
+    goes_on = True
     actions: Sequence[str] = SHOWN
     shown: Sequence[str] = SHOWN
     entries: Sequence[str] = (ACTION, INPUT)
@@ -79,7 +82,7 @@ class EntriesAgent:
 
     def run(self, environment: Environment) -> None:
         """Act until the final answer, a limit, or one answer too many that cannot be read."""
-        turns: list[Turn] = []
+        turns = self.look_back(environment)
         while True:
             environment.check_limits()
             response = _Asker(self, environment).ask(turns, self.recall(environment, turns))
@@ -91,6 +94,18 @@ class EntriesAgent:
             observation = self.shorten(environment, response, observation)
             turns.append(Turn(response, observation))
             self.keep(environment, turns)
+
+    def look_back(self, environment: Environment) -> list[Turn]:
+        """Give the turns of an interrupted trial that is gone on with, from its steps."""
+        shown = {action.name for action in self.list_shown(environment)}
+        return [
+            Turn(
+                Response(step.notes, step.action, step.arguments),
+                cut_middle(step.observation.text, LONGEST),
+            )
+            for step in environment.steps
+            if step.action in shown
+        ]
 
     def list_shown(self, environment: Environment) -> list[Action]:
         """Give the actions that the model is told of."""

@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from typing import Self
 
-from pytest_mlab.agents.entries import SHOWN, WINDOW, EntriesAgent, Turn
+from pytest_mlab.agents.entries import LONGEST, SHOWN, WINDOW, EntriesAgent, Turn
 from pytest_mlab.agents.responses import ENTRIES, Response
 from pytest_mlab.asking import ask_fast, number, split_text
 from pytest_mlab.environment import Environment
 from pytest_mlab.exceptions import ActionError, UsageError
 from pytest_mlab.prompts import fill
-
-LONGEST = 5000
-"""Characters of an observation above which it is summarised (the paper's)."""
 
 PLAN = "Research Plan and Status"
 LOG = ("Append Summary to Research Log", "Retrieval from Research Log")

@@ -1,16 +1,18 @@
 """Native tool calling: the actions are the model's tools, the conversation grows until the end."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_mlab.actions import Action
 from pytest_mlab.agents.schemas import tool_name, tool_of
-from pytest_mlab.asking import clean
-from pytest_mlab.environment import Environment, Observation
+from pytest_mlab.asking import clean, cut_middle
+from pytest_mlab.environment import Environment
 from pytest_mlab.exceptions import ActionError
 from pytest_mlab.llm import Message, Reply, Request, ToolCall
 from pytest_mlab.llm.errors import TooLong
 from pytest_mlab.prompts import fill
+from pytest_mlab.steps import Observation, Step
 
 RETRIES = 5
 """Answers in a row without any tool call that can be done, after which it gives up."""
@@ -26,6 +28,7 @@ class ToolsAgent:
 
     name = "tools"
     asks_llm = True
+    goes_on = True
     actions = (
         "List Files",
         "Read File",
@@ -66,6 +69,8 @@ class _Conversation:
         limits = environment.limits
         self._system = fill("tools", steps=limits.steps, seconds=round(limits.seconds))
         self._messages = [Message.user(clean(environment.instruction))]
+        for number, step in enumerate(environment.steps):
+            self._look_back(f"earlier_{number}", step)
 
     def ask(self) -> Reply:
         """Ask for the next answer; where all that was said is too long, forget old observations."""
@@ -108,6 +113,14 @@ class _Conversation:
         self._messages.append(Message.tool_result(call.id, text, failed=not observation.ok))
         return True
 
+    def _look_back(self, number: str, step: Step) -> None:
+        """Say what was done before an interruption as if it had been said one by one."""
+        names = {action.name: name for name, action in self._actions.items()}
+        call = ToolCall(number, names.get(step.action, step.action), json.dumps(step.arguments))
+        text = clean(cut_middle(step.observation.text, MOST_CHARACTERS))
+        self._messages.append(Message.assistant(str(step.notes.get("said", "")), (call,)))
+        self._messages.append(Message.tool_result(number, text, failed=not step.observation.ok))
+
     def _do(self, name: str, action: Action | None, arguments: dict[str, object]) -> Observation:
         if action is not None:
             return self._environment.act(action.name, **arguments)
@@ -128,12 +141,3 @@ def _find_long(messages: Sequence[Message]) -> list[int]:
         for index, message in enumerate(messages)
         if message.role == "tool" and len(message.text) > 10 * len(LEFT_OUT)
     ]
-
-
-def cut_middle(text: str, most: int) -> str:
-    """Give a text without its middle where it is longer than ``most`` characters."""
-    if len(text) <= most:
-        return text
-    half = most // 2
-    left_out = len(text) - 2 * half
-    return f"{text[:half]}\n({left_out:,} characters are left out)\n{text[-half:]}"

@@ -8,6 +8,7 @@ from pytest_mlab.exceptions import LimitReached
 from pytest_mlab.llm.catalog import Spec
 from pytest_mlab.llm.messages import Reply, Request
 from pytest_mlab.llm.secrets import scrub
+from pytest_mlab.results import Usage
 
 FILE = "llm.jsonl"
 FORMAT = "mlab-llm/1"
@@ -21,7 +22,9 @@ class Record:
 
     def __init__(self, path: Path, *, task: str, agent: str, llm: str, trial: int) -> None:
         self.path = path
-        self._calls = 0
+        self._calls = max(0, len(path.read_bytes().splitlines()) - 1) if path.exists() else 0
+        if self._calls:
+            return
         path.write_text("", encoding="utf-8")
         self._append({"format": FORMAT, "task": task, "agent": agent, "llm": llm, "trial": trial})
 
@@ -41,6 +44,18 @@ class Record:
         # A broken file that an agent read may hold lone surrogates: JSON has an escape for them.
         with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text + "\n")
+
+
+def used_in(path: Path) -> Usage:
+    """Sum up what the calls of a record have used; nothing where there is no record."""
+    usage = Usage()
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            break  # cut off by a crash
+        usage += Usage(**record.get("reply", {}).get("usage", {}))
+    return usage
 
 
 def describe(error: BaseException) -> dict[str, str]:

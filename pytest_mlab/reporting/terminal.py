@@ -31,6 +31,7 @@ def live_line(result: Result) -> str:
         _score(result),
         format_count(result.steps, "step"),
         format_seconds(result.seconds),
+        f"resumed from {result.resumed}" if result.resumed else "",
         "" if result.valid else _shorten_text(result.detail),
         *(f"flagged: {_shorten_text(flag)}" for flag in result.flags),
     ]
