@@ -146,10 +146,12 @@ def test_a_session_leaves_its_records(project: Project, plugin_args: tuple[str, 
     assert sorted(path.name for path in session.iterdir() if path.is_file()) == [
         "plan.json",
         "results.json",
+        "session.json",
     ]
     (trial,) = (path for path in session.iterdir() if path.is_dir())
     assert trial.name.startswith("cut-solution-trial1-")
     assert {path.name for path in trial.iterdir()} == {
+        "conditions.json",
         "history.git",
         "identity.json",
         "outputs",
