@@ -147,6 +147,7 @@ def test_a_session_leaves_its_records(project: Project, plugin_args: tuple[str, 
         "plan.json",
         "results.json",
         "session.json",
+        "submissions.jsonl",
     ]
     (trial,) = (path for path in session.iterdir() if path.is_dir())
     assert trial.name.startswith("cut-solution-trial1-")
