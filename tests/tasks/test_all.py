@@ -11,7 +11,7 @@ from tests.tasks.bundled import FOLDER
 
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
 KINDS = {"canonical", "kaggle-classic", "kaggle-challenge", "research", "code-speed", "tools"}
-MODALITIES = {"tabular", "image", "text", "graph", "time-series", "code"}
+MODALITIES = {"molecule", "tabular", "image", "text", "graph", "time-series", "code"}
 
 
 @pytest.fixture(scope="module", params=NAMES)
