@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import importlib.util
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +16,9 @@ def build(raw: Path, public: Path, private: Path) -> None:
     # The source numbers papers by where they were found. Ordered and named by a hash of that
     # number, neither a paper's place nor its id has anything to do with its subject.
     ordered = sorted(words, key=lambda node: hashlib.sha256(str(node).encode()).digest())
+    # Papers with the very same words are all in the training set.
+    twins = Counter(map(join, words.values()))
+    ordered.sort(key=lambda node: twins[join(words[node])] == 1)
     names = {node: number for number, node in enumerate(ordered, start=1)}
     cited: dict[int, list[int]] = defaultdict(list)
     for source, target in citations:

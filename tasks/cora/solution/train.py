@@ -1,6 +1,7 @@
 """Tell what papers are about from their words and those of the papers around them.
 
-Words are averaged twice over citations (Wu and others 2019, Simplifying Graph Convolutional Networks).
+Words are averaged twice over citations (Wu and others 2019, Simplifying Graph Convolutional
+Networks).
 """
 
 import numpy as np
