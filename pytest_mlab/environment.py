@@ -171,6 +171,9 @@ class Environment:
         except AgentStop as stop:
             self._record(name, arguments, Observation(str(stop), ok=False))
             raise
+        except InfraError as error:
+            self._failure = error
+            raise
         self._record(name, arguments, observation)
         if action is not None and action.final and observation.ok:
             self._submitted = True
@@ -215,7 +218,7 @@ class Environment:
             self._models.meter.usage = self._told = past.usage
 
     def check_record(self) -> None:
-        """Raise again that a step could not be recorded, if the agent swallowed it."""
+        """Raise again that a step could not be done or recorded, if the agent swallowed it."""
         if self._failure is not None:
             raise self._failure
 

@@ -1,6 +1,7 @@
 """What a trial had to leave alone is looked at again, and a submission has to be its own."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,18 @@ def test_output_that_cannot_be_kept_is_the_machines_fault(tmp_path: Path) -> Non
         try_setup(setup, BaselineAgent())
     result = Result.from_json((setup.folder / "result.json").read_text())
     assert result.status == "infra-error"
+
+
+def test_an_agent_that_swallows_it_is_not_blamed_either(tmp_path: Path) -> None:
+    setup = make_setup(tmp_path / "trial", load(tmp_path))
+    (setup.folder / "outputs").write_text("in the way")
+
+    def run(environment: Environment) -> None:
+        with suppress(Exception):
+            environment.act("Execute Script", script_name="train.py")
+
+    with pytest.raises(InfraError, match="could not be run"):
+        try_setup(setup, Agent(run))
 
 
 def test_a_fresh_workspace_is_as_it_was_sealed(tmp_path: Path) -> None:
