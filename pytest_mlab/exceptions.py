@@ -12,7 +12,9 @@
             ├── UsageError     an option or a name is wrong: said before anything runs
             ├── TaskError      the task author's: task.toml, prepare.py or score.py is wrong
             ├── InfraError     the provider, the device or the machine failed
+            │   └── BudgetSpent  the session's budget does not hold what the trial needs
             └── Unavailable    a package, data set or device is missing: the item is skipped
+                └── LeftOver   so is one that the session's budget was used up before
 
 `AgentStop` is no `Exception`, so that an agent's own ``except Exception`` cannot swallow it.
 """
@@ -68,3 +70,25 @@ class InfraError(MlabError):
 
 class Unavailable(MlabError):
     """Something that the task needs is not here; the message is the remedy."""
+
+
+class BudgetSpent(InfraError):
+    """The session's budget does not hold what the trial needs: no verdict on the agent.
+
+    ``limit`` says of what there is not enough, such as ``5 USD``.
+    """
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+LEFT_OVER = "not run: budget: "
+"""How the reason of a trial begins that is left for a session to come."""
+
+
+class LeftOver(Unavailable):
+    """The session's budget was used up before the trial had asked for anything."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(f"{LEFT_OVER}{limit} do not hold it; --mlab-resume goes on with it")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_mlab.budget import Budget
 from pytest_mlab.llm import LLM, Spec
-from pytest_mlab.llm.budget import Budget
 from pytest_mlab.llm.meter import Meter
 from pytest_mlab.llm.record import FILE, Record
 from pytest_mlab.results import Identity, Usage

@@ -67,7 +67,11 @@ OPTIONS = (
     Option("--mlab-timeout", "time an agent may take (default: the task's)", "SECONDS"),
     Option("--mlab-max-tokens", "tokens a trial may use (default: no limit)", "N"),
     Option("--mlab-max-cost", "money a trial may spend (default: no limit)", "USD"),
-    Option("--mlab-budget", "money the whole session may spend (default: no limit)", "USD"),
+    Option(
+        "--mlab-budget",
+        "what the whole session may use: USD, or 5usd,2Mtok,8gpuh,3h (default: no limit)",
+        "AMOUNT",
+    ),
     Option(
         "--mlab-gate",
         "what makes the session pass: each (trial succeeds), rate>=0.375 or "

@@ -6,6 +6,7 @@ no-submission, agent-error, tampered                 FAILED, <failure> in JUnit
 infra-error, harness-error                           ERROR, <error> in JUnit
 something that the task needs is not here            SKIPPED, with the remedy;
                                                      ERROR with --mlab-strict
+the session's budget was used up before              SKIPPED
 
 Where a gate judges all trials together, a single one that FAILED so is MISSED instead: to pytest an
 expected failure, which neither fails the session nor stops it.
@@ -14,7 +15,7 @@ expected failure, which neither fails the session nor stops it.
 import pytest
 
 from pytest_mlab.collection import TaskModule, identity_of
-from pytest_mlab.exceptions import MlabError, Unavailable
+from pytest_mlab.exceptions import LeftOver, MlabError, Unavailable
 from pytest_mlab.results import ERRORS, Result, error_result
 from pytest_mlab.subjects import SETTINGS
 
@@ -31,7 +32,8 @@ def settle_outcome(
     if call.when == "setup":  # of a rerun too
         item.stash[STARTED], item.stash[RESULT] = False, None
     error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, Unavailable) and not item.config.stash[SETTINGS].strict:
+    lenient = isinstance(error, LeftOver) or not item.config.stash[SETTINGS].strict
+    if isinstance(error, Unavailable) and lenient:
         report.outcome = "skipped"
         report.longrepr = (str(item.path), 0, f"Skipped: {error}")
         return None

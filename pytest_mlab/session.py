@@ -56,6 +56,10 @@ def start(config: pytest.Config) -> None:
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices
     config.stash[RESUMED] = resumed = _find_resumed(config)
+    if settings.budget is not None:
+        from pytest_mlab.budgeting import open_budget
+
+        open_budget(config)
     if not _is_worker(config):
         folder = session_folder(config)
         _check_writable(folder)
@@ -72,6 +76,11 @@ def start(config: pytest.Config) -> None:
             page = PageWriter(collector, folder, settings.html)
             config.pluginmanager.register(page, "pytest_mlab.page")
         config.pluginmanager.register(ErrorMemory(config), "pytest_mlab.errors")
+        if settings.budget is not None:
+            from pytest_mlab.budgeting import BudgetKeeper
+
+            keeper = BudgetKeeper(config, collector)
+            config.pluginmanager.register(keeper, "pytest_mlab.budget")
         if settings.gate is not None:
             from pytest_mlab.gating import Gatekeeper
 
@@ -177,9 +186,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave out a trial that is not needed any more."""
+    """Leave out a trial that is not needed any more, or that the budget is used up before."""
     settings, identity = item.config.stash[SETTINGS], identity_of(item)
-    if identity is None or settings.gate is None or settings.per_round is None:
+    if identity is None:
+        return
+    if settings.budget is not None:
+        from pytest_mlab.budgeting import check_budget
+
+        need = need_of(item, len(item.config.stash[DEVICES]))
+        check_budget(item.config, identity, need)
+    if settings.gate is None or settings.per_round is None:
         return
     from pytest_mlab.gating import NOT_NEEDED, is_needed
 

@@ -13,6 +13,7 @@ from pytest_mlab.exceptions import UsageError
 from pytest_mlab.options import OPTIONS, locate, look_up
 
 if TYPE_CHECKING:
+    from pytest_mlab.allowance import Allowance
     from pytest_mlab.gates import Gate
 
 
@@ -34,7 +35,7 @@ class Settings:
     timeout: float | None
     max_tokens: int | None
     max_cost: float | None
-    budget: float | None
+    budget: "Allowance | None"
     gate: "Gate | None"
     per_round: int | None
     seed: int
@@ -74,7 +75,7 @@ def read_settings(config: pytest.Config) -> Settings:
         timeout=reader.number("--mlab-timeout", low=0, strictly=True),
         max_tokens=reader.positive_int("--mlab-max-tokens"),
         max_cost=reader.number("--mlab-max-cost", low=0, strictly=True),
-        budget=reader.number("--mlab-budget", low=0, strictly=True),
+        budget=reader.allowance("--mlab-budget"),
         gate=gate,
         per_round=trials if most else None,
         seed=reader.whole("--mlab-seed") or 0,
@@ -126,6 +127,14 @@ class _Reader:
         if value not in ("auto", "none") and not all(map(_DEVICE.fullmatch, names)):
             raise UsageError(f'{flag}: "{value}" is not auto, none or ids of devices such as 0,1')
         return value
+
+    def allowance(self, flag: str) -> "Allowance | None":
+        value = self.text(flag)
+        if value is None:
+            return None
+        from pytest_mlab.allowance import parse_allowance
+
+        return parse_allowance(value)
 
     def gate(self, flag: str) -> "Gate | None":
         value = self.text(flag) or "each"

@@ -15,6 +15,7 @@ from pytest_mlab.actions import ACTIONS
 from pytest_mlab.agents import Agent, name_of
 from pytest_mlab.agents.baseline import BaselineAgent
 from pytest_mlab.baselines import find_baseline
+from pytest_mlab.budgeting import BUDGET, count_devices
 from pytest_mlab.collection import IDENTITY, identity_of, spec_of
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
@@ -22,7 +23,6 @@ from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import MlabError, Unavailable
 from pytest_mlab.leases import lease
 from pytest_mlab.llm import LLM, Spec, connect
-from pytest_mlab.llm.budget import Budget
 from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_measuring, show_preparing
@@ -38,9 +38,6 @@ from pytest_mlab.workspace import Workspace
 
 AGENT = pytest.StashKey[Agent]()
 """The agent that an item's id names, made for its trial."""
-
-BUDGET = "budget.jsonl"
-"""What the session has spent, in its folder; all its processes write it."""
 
 
 def effective_limits(task: Task, settings: Settings) -> Limits:
@@ -180,10 +177,7 @@ def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models 
     """Put a trial's limits, the session's budget and the record in front of its LLMs."""
     if llm is None:
         return None
-    settings, identity = config.stash[SETTINGS], setup.identity
-    budget = None
-    if settings.budget is not None:
-        budget = Budget(setup.folder.parent / BUDGET, settings.budget)
+    identity = setup.identity
     return meter_models(
         llm,
         find_roles(config, identity.llm or llm.name),
@@ -192,7 +186,7 @@ def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models 
         folder=setup.folder,
         max_tokens=setup.limits.tokens,
         max_cost=setup.limits.cost,
-        budget=budget,
+        budget=config.stash.get(BUDGET, None),
     )
 
 
@@ -260,7 +254,8 @@ def make_runner(
             item.stash[RESULT] = taken = item.stash[TAKEN]
             return taken
         try:
-            item.stash[RESULT] = result = run_trial(setup, agent, environment)
+            with count_devices(item.config, setup):
+                item.stash[RESULT] = result = run_trial(setup, agent, environment)
         except Unavailable:
             raise
         except MlabError as error:

@@ -1,5 +1,6 @@
 """Who tries: agents and language models by their names, checked before any task runs."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -94,7 +95,8 @@ def check_confinement(config: pytest.Config, sandbox: Sandbox) -> None:
 
 def _check_prices(settings: Settings, specs: Iterable[Spec]) -> None:
     """Refuse a limit of cost that cannot be held."""
-    if settings.max_cost is None and settings.budget is None:
+    limited = settings.budget is not None and settings.budget.usd < math.inf
+    if settings.max_cost is None and not limited:
         return
     from pytest_mlab.llm.prices import has_price
 
@@ -103,5 +105,5 @@ def _check_prices(settings: Settings, specs: Iterable[Spec]) -> None:
             option = "--mlab-budget" if settings.max_cost is None else "--mlab-max-cost"
             raise UsageError(
                 f"{option}: the price of {spec.name} is not known, so that its cost cannot be "
-                "limited; limit its tokens with --mlab-max-tokens"
+                "limited; limit its tokens, with --mlab-max-tokens or --mlab-budget=2Mtok"
             )

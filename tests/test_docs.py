@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab import hookspec, plugin
+from pytest_mlab.allowance import parse_allowance
 from pytest_mlab.gates import Claim, Evidence, RateGate, Verdict, parse_gate
 from pytest_mlab.options import OPTIONS
 from pytest_mlab.reporting.terminal import gate_lines
@@ -72,3 +73,9 @@ def test_the_verdict_on_the_page_is_what_is_printed() -> None:
     judgement = gate.judge([{"digits": Evidence(5, 3)}], [{"digits": 8}])
     verdict = Verdict(gate.text, {Claim("mine", None): judgement})
     assert "\n".join(gate_lines(verdict, 100)) in page
+
+
+def test_budgets_that_are_named_are_budgets() -> None:
+    for page in DOCS:
+        for text in re.findall(r"`(\d+usd,[^`]*)`", page.read_text(encoding="utf-8")):
+            parse_allowance(text)

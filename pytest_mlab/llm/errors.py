@@ -15,7 +15,6 @@
             ├── ReplayDiverged     the agent asks otherwise than when it was recorded
             ├── Unavailable        the extra that serves `local` is not installed
             └── InfraError
-                ├── BudgetSpent    the session's budget would not hold another call
                 └── ProviderError  the provider failed, after the SDK's own retries
                     ├── InvalidKey      401, 403
                     ├── UnknownModel    404
@@ -53,10 +52,6 @@ class MissingKey(LLMUsageError):
 
 class ReplayDiverged(MlabError):
     """The agent asks something else than what was recorded; says at which call and how."""
-
-
-class BudgetSpent(InfraError):
-    """The session's budget does not hold another call: no verdict on the agent."""
 
 
 class ProviderError(InfraError):

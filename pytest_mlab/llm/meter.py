@@ -5,9 +5,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pytest_mlab.exceptions import LimitReached
+from pytest_mlab.budget import Budget
+from pytest_mlab.exceptions import BudgetSpent, LeftOver, LimitReached
 from pytest_mlab.llm import LLM, Reply, Request, Spec
-from pytest_mlab.llm.budget import Budget
 from pytest_mlab.llm.errors import BadAnswer, ConnectionLost, ProviderError, RequestError
 from pytest_mlab.llm.prices import cost_of
 from pytest_mlab.llm.record import Record
@@ -22,8 +22,8 @@ class Meter:
 
     A call is made only if it fits into what is left even where the model writes all it may:
     otherwise `LimitReached` ("tokens", "cost", "time") for the trial's own limits, `BudgetSpent`
-    for the session's. ``seconds`` says what remains of the trial's time. `usage` sums up what the
-    providers reported.
+    for the session's, and `LeftOver` where that was so at the trial's first call. ``seconds`` says
+    what remains of the trial's time. `usage` sums up what the providers reported.
     """
 
     def __init__(
@@ -82,8 +82,7 @@ class Meter:
             raise LimitReached("cost")
         if request.seconds is not None:
             seconds = min(seconds, request.seconds)
-        # A replay costs what it cost then, but nobody is charged again.
-        booked = self.budget.book(most.cost_usd) if self.budget and not spec.free else None
+        booked = self._book(spec, most)
         answer: Reply | BaseException | None = None
         self.calls += 1
         try:
@@ -95,10 +94,21 @@ class Meter:
             answer = error
             raise
         finally:
-            if self.budget and booked and (cost := _charged(answer)) is not None:
-                self.budget.settle(booked, cost)
+            if self.budget and booked and (charged := _charged(answer)) is not None:
+                self.budget.settle(booked, charged.cost_usd, charged.tokens)
         self.usage += answer.usage
         return answer
+
+    def _book(self, spec: Spec, most: Usage) -> str | None:
+        # A replay costs what it cost then, but nobody is charged again.
+        if self.budget is None or spec.protocol == "replay":
+            return None
+        try:
+            return self.budget.book(most.cost_usd, most.tokens)
+        except BudgetSpent as error:
+            if self.calls:
+                raise
+            raise LeftOver(error.limit) from None
 
 
 @dataclass(frozen=True)
@@ -128,9 +138,9 @@ def _most(spec: Spec, request: Request) -> Usage:
     return Usage(prompt, written, cost_usd=cost)
 
 
-def _charged(answer: Reply | BaseException | None) -> float | None:
+def _charged(answer: Reply | BaseException | None) -> Usage | None:
     """Give what the provider charged, None where it cannot be known."""
     if isinstance(answer, Reply):
-        return answer.usage.cost_usd
+        return answer.usage
     declined = isinstance(answer, (RequestError, ProviderError))
-    return 0.0 if declined and not isinstance(answer, (ConnectionLost, BadAnswer)) else None
+    return Usage() if declined and not isinstance(answer, (ConnectionLost, BadAnswer)) else None

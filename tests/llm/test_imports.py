@@ -22,7 +22,7 @@ def loaded_by(code: str) -> set[str]:
         "import pytest_mlab.llm",
         "from pytest_mlab.llm import lookup; lookup('gpt-4'); lookup('claude-2.1')",
         "from pytest_mlab.llm import check, lookup; check(lookup('hf/m'))",
-        "import pytest_mlab.llm.meter, pytest_mlab.llm.record, pytest_mlab.llm.budget",
+        "import pytest_mlab.llm.meter, pytest_mlab.llm.record, pytest_mlab.budget",
         "import pytest_mlab.llm.local, pytest_mlab.llm.replay",
         "import pytest_mlab.llm.openai_chat, pytest_mlab.llm.anthropic_messages",
     ],

@@ -1,16 +1,18 @@
 """A trial's limits stop it before a call, not after; whatever was asked is on record."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_mlab.exceptions import LimitReached
+from pytest_mlab.allowance import Allowance
+from pytest_mlab.budget import Budget
+from pytest_mlab.exceptions import BudgetSpent, LeftOver, LimitReached
 from pytest_mlab.llm import LLM, Message, Reply, Request, Spec, connect, lookup
-from pytest_mlab.llm.budget import Budget
-from pytest_mlab.llm.errors import BudgetSpent, ConnectionLost, Overloaded, TooLong
+from pytest_mlab.llm.errors import ConnectionLost, Overloaded, TooLong
 from pytest_mlab.llm.meter import Meter
 from pytest_mlab.llm.record import Record
 from pytest_mlab.results import Usage
@@ -116,23 +118,51 @@ class TestLimitsOfTheTrial:
         assert raised.value.limit == "time"
 
 
+def make_budget(folder: Path, **limits: float) -> Budget:
+    """Open a session's budget."""
+    return Budget(folder / "budget", Allowance(**limits), time.time())
+
+
 class TestBudgetOfTheSession:
     def test_what_it_would_not_hold_is_not_asked_and_is_not_the_agents_fault(
         self, tmp_path: Path
     ) -> None:
-        budget = Budget(tmp_path / "budget", 0.02)
-        llm = Scripted(using(10, 0.015))
-        ask(meter(budget=budget), llm)
+        budget = make_budget(tmp_path, usd=0.02)
+        subject, llm = meter(budget=budget), Scripted(using(10, 0.015))
+        ask(subject, llm)
         with pytest.raises(BudgetSpent, match="raise --mlab-budget"):
-            ask(meter(budget=budget), llm)  # another trial's
-        assert budget.spent == pytest.approx(0.015)
+            ask(subject, llm)
+        assert budget.spent.usd == pytest.approx(0.015)
         assert len(llm.requests) == 1
 
+    def test_a_trial_whose_first_call_it_does_not_hold_is_left_for_later(
+        self, tmp_path: Path
+    ) -> None:
+        budget = make_budget(tmp_path, usd=0.02)
+        ask(meter(budget=budget), Scripted(using(10, 0.015)))
+        with pytest.raises(LeftOver, match=r"^not run: budget: 0\.02 USD do not hold it"):
+            ask(meter(budget=budget), Scripted(using(10)))
+
+    def test_tokens_are_booked_at_their_most_and_counted_as_used(self, tmp_path: Path) -> None:
+        budget = make_budget(tmp_path, tokens=1000)
+        subject, llm = meter(budget=budget), Scripted(using(880))
+        ask(subject, llm)
+        assert budget.spent.tokens == 880
+        with pytest.raises(BudgetSpent, match=r"budget of 1,000 tokens does not hold"):
+            ask(subject, llm)
+
+    def test_no_call_is_made_after_the_sessions_time(self, tmp_path: Path) -> None:
+        budget = Budget(tmp_path / "budget", Allowance(hours=1), time.time() - 3600)
+        subject, llm = meter(budget=budget), Scripted(using(1))
+        subject.calls = 1
+        with pytest.raises(BudgetSpent, match=r"budget of 1 h does not hold"):
+            ask(subject, llm)
+
     def test_a_replay_is_not_charged(self, tmp_path: Path) -> None:
-        budget = Budget(tmp_path / "budget", 0.001)
+        budget = make_budget(tmp_path, usd=0.001)
         subject = meter(budget=budget)
         ask(subject, Scripted(using(10, 5.0)), lookup("replay:somewhere"))
-        assert budget.spent == 0
+        assert (budget.spent.usd, budget.spent.tokens) == (0, 0)
         assert subject.usage.cost_usd == 5.0
 
     @pytest.mark.parametrize(
@@ -142,10 +172,10 @@ class TestBudgetOfTheSession:
     def test_a_call_that_failed_is_charged_where_the_provider_may_do_so(
         self, tmp_path: Path, failure: Exception, charged: bool
     ) -> None:
-        budget = Budget(tmp_path / "budget", 1.0)
+        budget = make_budget(tmp_path, usd=1.0)
         with pytest.raises(type(failure)):
             ask(meter(budget=budget), Scripted(failure))
-        assert (budget.spent > 0) == charged
+        assert (budget.spent.usd > 0) == charged
 
 
 class TestRecord:
