@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pytest_mlab.exceptions import LimitReached
+from pytest_mlab.exceptions import InfraError, LimitReached
 from pytest_mlab.llm.catalog import Spec
 from pytest_mlab.llm.messages import Reply, Request
 from pytest_mlab.llm.secrets import scrub
@@ -42,8 +42,14 @@ class Record:
     def _append(self, line: dict[str, Any]) -> None:
         text = scrub(json.dumps(line, ensure_ascii=False))
         # A broken file that an agent read may hold lone surrogates: JSON has an escape for them.
-        with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text + "\n")
+        except OSError as error:
+            raise InfraError(
+                f"{self.path}: the call cannot be recorded: {error.strerror}; make room there or "
+                "name another folder with --mlab-results"
+            ) from error
 
 
 def used_in(path: Path) -> Usage:
