@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from pytest_mlab.exceptions import InfraError
-from pytest_mlab.exceptions import InfraError
 from pytest_mlab.models import Models
 from pytest_mlab.process import Completed, run_command
 from pytest_mlab.repl import Repl, Reply
@@ -48,22 +47,16 @@ class Workbench:
         """Run a Python script of the workspace to its end; `InfraError` where none can be run."""
         path = self.workspace.path(script)
         try:
-            try:
             self._outputs.mkdir(exist_ok=True)
-                return run_command(
-                    self._sandbox.command([sys.executable, str(path)], self._view),
-                    cwd=self.workspace.root,
-                    environment=self._sandbox.environment(self._view),
-                    seconds=self.seconds,
-                    log=self._outputs / f"{next(self._numbers):04}.txt",
-                )
-            except OSError as error:
-                raise InfraError(f"{script} could not be run, or its output kept: {error}") from error
+            return run_command(
+                self._sandbox.command([sys.executable, str(path)], self._view),
+                cwd=self.workspace.root,
+                environment=self._sandbox.environment(self._view),
+                seconds=self.seconds,
+                log=self._outputs / f"{next(self._numbers):04}.txt",
+            )
         except OSError as error:
-            raise InfraError(
-                f"{script} could not be run and recorded in {self._outputs}: {error}; make room "
-                "there or name another folder with --mlab-results"
-            ) from error
+            raise InfraError(f"{script} could not be run, or its output kept: {error}") from error
 
     def evaluate(self, code: str) -> Reply:
         """Run Python code in the process that keeps its state between calls."""

@@ -72,7 +72,7 @@ def test_output_that_cannot_be_kept_is_an_infra_error(tmp_path: Path) -> None:
     setup = make_setup(tmp_path / "trial", load(tmp_path))
     with open_environment(setup, ACTIONS) as environment:
         environment.start()
-        with full_disk(), pytest.raises(InfraError, match="make room there"):
+        with full_disk(), pytest.raises(InfraError, match="could not be run, or its output kept"):
             environment.act("Execute Script", script_name="train.py")
 
 
