@@ -10,8 +10,9 @@ import os
 import random
 import shutil
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from pytest_mlab.data import PreparedData
@@ -34,18 +35,16 @@ class Decoys:
         self.places = {data.private: folder, Path("/", FOLDER): folder}
         """Where a sandbox that can mount shows the decoys: in the place of the true ones."""
         self._opened: set[str] = set()
-        self._names: dict[int, str] = {}
-        self._inotify = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        self.watched = self._inotify >= 0
-        for path in _write_decoys(folder, data.private):
-            number = _libc.inotify_add_watch(self._inotify, os.fsencode(path), _IN_OPEN)
-            self._names[number] = str(path.relative_to(folder))
-            self.watched = self.watched and number >= 0
+        self._names = {
+            _watches().add(path): str(path.relative_to(folder))
+            for path in _write_decoys(folder, data.private)
+        }
+        self.watched = -1 not in self._names
 
     def opened(self) -> list[str]:
         """Say which decoys were opened so far, each a sentence; usually none."""
-        if self._inotify >= 0:
-            self._read_events()
+        numbers = _watches().take_opened(self._names.keys())
+        self._opened |= {self._names[number] for number in numbers}
         return [
             f"a decoy of the hidden answers was opened, {name}, which nothing but a search for "
             "them comes upon"
@@ -53,25 +52,41 @@ class Decoys:
         ]
 
     def close(self) -> None:
-        """Take the decoys away; what was opened is known from then on."""
-        if self._inotify >= 0:
-            self._read_events()
-            os.close(self._inotify)
-            self._inotify = -1
+        """Take the decoys away, their watches with them; what was opened is known from then on."""
+        self.opened()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _read_events(self) -> None:
-        while True:
+
+class _Watches:
+    """What this process watches: one instance of inotify, whose closing takes the kernel 30 ms."""
+
+    def __init__(self) -> None:
+        self._inotify = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._opened: set[int] = set()
+
+    def add(self, path: Path) -> int:
+        """Watch a file from now on, as long as it exists; give its number, or -1."""
+        return int(_libc.inotify_add_watch(self._inotify, os.fsencode(path), _IN_OPEN))
+
+    def take_opened(self, numbers: Collection[int]) -> set[int]:
+        """Give those of some files that were opened since they were last asked for."""
+        while self._inotify >= 0:
             try:
                 events = os.read(self._inotify, 1 << 16)
             except BlockingIOError:
-                return
+                break
             at = 0
             while at < len(events):
                 number, mask, _, length = _EVENT.unpack_from(events, at)
                 at += _EVENT.size + length
                 if mask & _IN_OPEN:
-                    self._opened.add(self._names[number])
+                    self._opened.add(number)
+        found = self._opened.intersection(numbers)
+        self._opened -= found
+        return found
+
+
+_watches = cache(_Watches)
 
 
 @contextmanager
