@@ -84,8 +84,10 @@ class ResultCollector:
         yield
         if result is not None:
             self.results.append(result)
+            junit = JUnitFile(self._config)
             if _tells_of_a_crash(report):
-                JUnitFile(self._config).describe_case(report, result)
+                junit.describe_case(report, result)
+            junit.attach_trace(report, result)
             if hasattr(report, "mlab_missed"):
                 self._keep_for_next_time(report)
             if self._shows_live_lines:

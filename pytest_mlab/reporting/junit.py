@@ -1,10 +1,13 @@
 """The figures in the JUnit file: properties of each test case and of the suite."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
 
 from pytest_mlab.gates import Verdict
 from pytest_mlab.reporting.summary import Summary
 from pytest_mlab.results import Result
+from pytest_mlab.runs import TRACE
 
 if TYPE_CHECKING:
     import pytest
@@ -46,6 +49,7 @@ def junit_properties(result: Result) -> list[tuple[str, Scalar]]:
             "detail": result.detail or None,
             "flags": "; ".join(result.flags) or None,
             "folder": result.folder or None,
+            "trace": str(Path(result.folder) / TRACE) if result.folder else None,
             "resumed": result.resumed or None,
         }
     )
@@ -99,6 +103,7 @@ class JUnitFile:
         from _pytest.junitxml import xml_key  # pytest offers no public way to it
 
         self._xml = config.stash.get(xml_key, None)
+        self._root = config.rootpath
 
     def describe_case(self, report: "pytest.TestReport", result: Result) -> None:
         """Add a trial's properties to a test case whose worker could not report them."""
@@ -106,6 +111,20 @@ class JUnitFile:
             case = self._xml.node_reporter(report)
             for name, value in junit_properties(result):
                 case.add_property(name, _show(value))
+
+    def attach_trace(self, report: "pytest.TestReport", result: Result) -> None:
+        """Attach a trial's trace to its test case, in the form that Jenkins and GitLab know.
+
+        The path is seen from the root folder, which CI jobs run in, where the trace is below it.
+        """
+        if self._xml is None or not result.folder:
+            return
+        trace = Path(result.folder) / TRACE
+        if trace.is_relative_to(self._root):
+            trace = trace.relative_to(self._root)
+        output = Element("system-out")
+        output.text = f"[[ATTACHMENT|{trace}]]"
+        self._xml.node_reporter(report).append(output)
 
     def describe_gate(self, verdict: Verdict) -> None:
         """Add the gate's verdict: properties of the suite, and a test case of its own.

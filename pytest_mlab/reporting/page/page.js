@@ -18,23 +18,19 @@ function make(name, text = "", className = "") {
 
 // ------------------------------------------------------------------ the list
 
-function compare(first, second) {
-  const a = first.dataset.value;
-  const b = second.dataset.value;
-  if (a === "" || b === "") return (a === "") - (b === ""); // what has no figure comes last
-  const difference = a - b;
-  return Number.isNaN(difference) ? a.localeCompare(b, undefined, { numeric: true }) : difference;
-}
+const words = new Intl.Collator(undefined, { numeric: true });
 
 function sort(header) {
   const column = header.cellIndex;
   const turn = header.getAttribute("aria-sort") === "ascending" ? -1 : 1;
   for (const other of list.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
   header.setAttribute("aria-sort", turn === 1 ? "ascending" : "descending");
-  rows.sort((a, b) => {
-    const [first, second] = [a.cells[column], b.cells[column]];
-    const missing = first.dataset.value === "" || second.dataset.value === "";
-    return missing ? compare(first, second) : turn * compare(first, second);
+  const keys = new Map(rows.map((row) => [row, row.cells[column].dataset.value]));
+  const figures = rows.every((row) => !Number.isNaN(Number(keys.get(row))));
+  rows.sort((first, second) => {
+    const [a, b] = [keys.get(first), keys.get(second)];
+    if (a === "" || b === "") return (a === "") - (b === ""); // what has no figure comes last
+    return turn * (figures ? a - b : words.compare(a, b));
   });
   body.append(...rows);
 }
