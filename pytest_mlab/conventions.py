@@ -8,3 +8,6 @@ FORMAT = "mlab/1"
 
 THRESHOLD = 0.10
 """The improvement over the baseline that a success has to exceed (the paper's)."""
+
+INTERVAL = 60.0
+"""Seconds between two reports of progress in a log."""

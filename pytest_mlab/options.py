@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mlab.conventions import THRESHOLD
+from pytest_mlab.conventions import INTERVAL, THRESHOLD
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,13 @@ OPTIONS = (
         "folder of tasks to run instead of the bundled ones; repeatable",
         "DIR",
         many=True,
+    ),
+    Option(
+        "--mlab-progress",
+        "what is shown while trials run: auto, live (a display on a terminal), plain or "
+        f"plain:SECONDS (lines at intervals, default {INTERVAL:g}), none (default: auto)",
+        "KIND",
+        "auto",
     ),
     Option("--mlab-results", "folder that records go to (default: .mlab)", "DIR", ".mlab"),
     Option("--mlab-json", "write all results to this file", "PATH"),

@@ -152,11 +152,11 @@ def mlab_llm(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> LLM
 
 
 @pytest.fixture
-def mlab_lease(pytestconfig: pytest.Config, mlab_task: Task) -> Iterator[tuple[str, ...]]:
+def mlab_lease(request: pytest.FixtureRequest, mlab_task: Task) -> Iterator[tuple[str, ...]]:
     """The trial's devices, with its memory and its cores; waits until all of them are free."""
-    from pytest_mlab.staging import hold_resources
+    from pytest_mlab.shares import hold_resources
 
-    with hold_resources(pytestconfig, mlab_task) as devices:
+    with hold_resources(request.node, mlab_task) as devices:
         yield devices
 
 

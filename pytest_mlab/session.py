@@ -22,6 +22,7 @@ from pytest_mlab.ordering import ErrorMemory, order_items
 from pytest_mlab.outcome import settle_outcome
 from pytest_mlab.pace import PACE, Pace
 from pytest_mlab.reporting.junit import junit_properties
+from pytest_mlab.resources import measure_machine
 from pytest_mlab.sandbox import Sandbox, find_sandbox
 from pytest_mlab.settings import read_settings
 from pytest_mlab.subjects import SETTINGS, check_confinement, check_subjects
@@ -50,6 +51,7 @@ def start(config: pytest.Config) -> None:
     from pytest_mlab.gpu import find_devices
     from pytest_mlab.reporting.collector import ResultCollector
     from pytest_mlab.reporting.resumed import ResumeReporter
+    from pytest_mlab.watching import Watcher
 
     config.stash[SANDBOX] = find_sandbox(settings.sandbox)
     check_confinement(config, config.stash[SANDBOX])
@@ -70,6 +72,9 @@ def start(config: pytest.Config) -> None:
         config.pluginmanager.register(collector, "pytest_mlab.results")
         config.stash[PACE] = Pace(config)
         config.pluginmanager.register(config.stash[PACE], "pytest_mlab.pace")
+        machine = measure_machine(len(config.stash[DEVICES]))
+        watcher = Watcher(config, folder, collector, config.stash[PACE].expectations, machine)
+        config.pluginmanager.register(watcher, "pytest_mlab.watch")
         if settings.html is not None:
             from pytest_mlab.reporting.page.writer import PageWriter
 
@@ -130,6 +135,7 @@ def pytest_configure_node(node: Any) -> None:
     """Let xdist's workers share the devices that the controller found."""
     node.workerinput["mlab_devices"] = node.config.stash[DEVICES]
     node.workerinput["mlab_resumed"] = str(node.config.stash[RESUMED])
+    node.workerinput["mlab_live"] = node.config.pluginmanager.get_plugin("pytest_mlab.watch").live
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

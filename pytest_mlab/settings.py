@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_mlab.conventions import INTERVAL
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.options import OPTIONS, locate, look_up
 
@@ -47,6 +48,8 @@ class Settings:
     prepare: bool
     eval_steps: bool
     resume: str | None
+    progress: str
+    interval: float
     strict: bool
 
 
@@ -86,6 +89,8 @@ def read_settings(config: pytest.Config) -> Settings:
         check=bool(look_up(config, "mlab_check")),
         resume=reader.choice("--mlab-resume", ("trial", "step")),
         eval_steps=bool(look_up(config, "mlab_eval_steps")),
+        progress=reader.progress("--mlab-progress")[0],
+        interval=reader.progress("--mlab-progress")[1],
         prepare=bool(look_up(config, "mlab_prepare")),
         strict=bool(look_up(config, "mlab_strict")),
     )
@@ -144,6 +149,15 @@ class _Reader:
         from pytest_mlab.gates import parse_gate
 
         return parse_gate(value)
+
+    def progress(self, flag: str) -> tuple[str, float]:
+        value = self.text(flag) or "auto"
+        kind, colon, seconds = value.partition(":")
+        if value in ("auto", "live", "plain", "none"):
+            return value, INTERVAL
+        if kind == "plain" and colon and re.fullmatch(r"\d+(\.\d+)?", seconds) and float(seconds):
+            return kind, float(seconds)
+        raise UsageError(f'{flag}: "{value}" is not auto, live, plain, plain:SECONDS or none')
 
     def whole(self, flag: str) -> int | None:
         value: int | None = self._convert(flag, int, "a whole number")

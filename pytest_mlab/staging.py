@@ -1,10 +1,9 @@
 """What the fixtures of a trial are made of; loaded with the first trial that runs."""
 
 import dataclasses
-import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -21,16 +20,15 @@ from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import MlabError, Unavailable
-from pytest_mlab.leases import lease
 from pytest_mlab.llm import LLM, Spec, connect
 from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
 from pytest_mlab.reporting.progress import show_measuring, show_preparing
-from pytest_mlab.resources import count_cores
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.resumption import PAST, TAKEN, take_up
-from pytest_mlab.session import DEVICES, session_folder
+from pytest_mlab.session import session_folder
 from pytest_mlab.settings import Settings
+from pytest_mlab.shares import begin_activity, count_threads, hold_devices, note_activity
 from pytest_mlab.subjects import SETTINGS, find_llm, find_roles, make_agent
 from pytest_mlab.task import Baseline, Task
 from pytest_mlab.trial import Setup, error_of, look_back, open_environment, run_trial
@@ -50,28 +48,13 @@ def effective_limits(task: Task, settings: Settings) -> Limits:
     )
 
 
-def count_threads(task: Task) -> int:
-    """Give the cores that a task asks for, else a trial's share of them.
-
-    Libraries that use more than that slow all trials down.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    return task.resources.cpus or max(1, count_cores() // workers)
-
-
-@contextmanager
-def hold_resources(config: pytest.Config, task: Task) -> Iterator[tuple[str, ...]]:
-    """Hold what a task asks for of the machine, as soon as it is free, and give the devices."""
-    devices: tuple[str, ...] = config.stash[DEVICES]
-    with lease(task.resources.demand(len(devices)), devices) as held:
-        yield held
-
-
 def prepare_task(config: pytest.Config, task: Task) -> PreparedData:
     """Prepare a task's data, its progress shown past pytest's capturing."""
     capture = config.pluginmanager.get_plugin("capturemanager")
 
     def watch(folder: Path) -> AbstractContextManager[object]:
+        if _is_shown_live(config):
+            return nullcontext()
         return show_preparing(task.name, folder, capture, sys.__stderr__ or sys.stderr)
 
     return prepare_data(task, watch)
@@ -95,6 +78,7 @@ def open_record(item: pytest.Item, agent: Agent) -> Path:
         identity = dataclasses.replace(identity, agent=name_of(agent))
         item.stash[IDENTITY] = identity
     folder = runs.open_folder(session_folder(item.config), identity)
+    begin_activity(item, folder)
     spec = spec_of(item)
     assert spec is not None
     take_up(item, folder, agent, effective_limits(spec.task, item.config.stash[SETTINGS]))
@@ -118,6 +102,15 @@ def open_world(
         yield environment
 
 
+def _is_shown_live(config: pytest.Config) -> bool:
+    watcher = config.pluginmanager.get_plugin("pytest_mlab.watch")
+    if watcher is None:  # in a worker
+        told: bool = getattr(config, "workerinput", {}).get("mlab_live", False)
+        return told
+    live: bool = watcher.live
+    return live
+
+
 def make_setup(request: pytest.FixtureRequest) -> Setup:
     """Put a trial's setup together from its fixtures."""
     settings = request.config.stash[SETTINGS]
@@ -137,6 +130,8 @@ def make_setup(request: pytest.FixtureRequest) -> Setup:
             threshold=settings.threshold,
         )
     task = with_baseline(request)
+    limits = effective_limits(task, settings)
+    note_activity(request.node, metric=task.metric.name, max_steps=limits.steps)
     return Setup(
         identity=identity,
         task=task,
@@ -146,18 +141,11 @@ def make_setup(request: pytest.FixtureRequest) -> Setup:
         sandbox=request.getfixturevalue("mlab_sandbox"),
         devices=hold_devices(request),
         threads=count_threads(task),
-        limits=effective_limits(task, settings),
+        limits=limits,
         threshold=settings.threshold,
         eval_steps=settings.eval_steps,
         past=request.node.stash.get(PAST, None),
     )
-
-
-def hold_devices(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """Give a trial's devices; memory and cores are held too where a fixture names the devices."""
-    request.getfixturevalue("mlab_lease")
-    devices: tuple[str, ...] = request.getfixturevalue("mlab_gpu")
-    return devices
 
 
 def connect_item(config: pytest.Config, item: pytest.Item) -> LLM | None:
@@ -195,11 +183,15 @@ def make_baseline(request: pytest.FixtureRequest) -> Baseline:
     task: Task = request.getfixturevalue("mlab_task")
     capture = request.config.pluginmanager.get_plugin("capturemanager")
 
+    def announce() -> None:
+        if not _is_shown_live(request.config):
+            show_measuring(task, capture, sys.__stderr__ or sys.stderr)
+
     return find_baseline(
         task,
         request.getfixturevalue("mlab_data"),
         lambda unknown: _attempt(request, unknown, BaselineAgent()),
-        lambda: show_measuring(task, capture, sys.__stderr__ or sys.stderr),
+        announce,
     )
 
 
