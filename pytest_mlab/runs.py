@@ -3,6 +3,7 @@
 .mlab/20261121-093000-5f2a/                  a session
     plan.json                                which trials it was going to run
     results.json                             what came of them all, written at the end
+    workers/gw0.json                         what a worker is at, as long as the session runs
     digits-hillclimb-trial1-0c9a3e/          a trial
         identity.json                        which trial this is, written before it starts
         workspace/                           the agent's files, as it left them

@@ -84,6 +84,7 @@ class Watcher:
         if report.when in ("teardown", "???"):
             self._running.pop(report.nodeid, None)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Leave nothing behind that is of interest no more."""
         remove_activities(self._session)
