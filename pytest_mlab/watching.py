@@ -107,7 +107,7 @@ class Watcher:
                 screen.paint(render_overview(self.look(), size.columns - 1, height, color=color))
 
     def _show_plain(self, screen: Screen) -> None:
-        shared = self._config.option.capture == "no"
+        shared = self._config.getoption("capture", "no") == "no"
         while not self._over.wait(self._config.stash[SETTINGS].interval):
             if self._running and self._plan:
                 screen.insert(self.look().lines(), anew=shared)
@@ -171,14 +171,14 @@ def choose_mode(config: pytest.Config, wanted: str) -> Mode:
     A live display and what tests print under ``-s`` would write over each other.
     """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-    if wanted == "none" or reporter is None or config.option.usepdb:
+    if wanted == "none" or reporter is None or config.getoption("usepdb", False):
         return "none"
     if wanted == "auto" and config.getoption("verbose") <= -2:
         return "none"
     capable = (
         sys.stdout.isatty()
         and os.environ.get("TERM", "dumb") != "dumb"
-        and config.option.capture != "no"
+        and config.getoption("capture", "no") != "no"
     )
     if wanted == "plain" or not capable or (wanted == "auto" and "CI" in os.environ):
         return "plain"
