@@ -77,6 +77,25 @@ def test_gpu_hours_are_counted_over_all_workers(
     assert len(ledger) == 2 * tasks.count("gpu")
 
 
+def test_what_is_left_over_is_what_resuming_runs(
+    project: Project, plugin_args: tuple[str, ...]
+) -> None:
+    project.task("gpu", resources={"gpus": 1})
+    project.write("napper.py", NAPPER)
+    options = ("tasks", "--mlab-agent=napper:nap", "--mlab-trials=6", "--mlab-gpus=7", *plugin_args)
+    first = project.run(*options, "--mlab-budget=0.0003gpuh")  # 1.1 seconds
+    done = len(project.results())
+    assert first.ret == UNDECIDED
+    assert 1 <= done <= 3
+
+    rest = project.run(*options, "--mlab-resume")
+
+    assert rest.ret == 0
+    results = project.results().values()
+    assert len(results) == 6
+    assert sum(bool(result.resumed) for result in results) == done
+
+
 def test_a_gate_counts_what_was_left_over_both_ways(napping: Project) -> None:
     run = ("tasks", "--mlab-agent=napper:nap", "--mlab-trials=12", "--mlab-budget=0.04min")
 
