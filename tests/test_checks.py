@@ -111,7 +111,7 @@ def test_a_faulty_task_is_told_what_is_wrong(
     project: Project, changes: dict[str, object], check: str, message: str
 ) -> None:
     project.task("cut", **changes)  # type: ignore[arg-type]  # tables and files alike
-    run = project.run("-p", "no:xdist", "tasks", "--mlab-check")
+    run = project.run("-p", "no:xdist", "tasks", "--mlab-check", "-k", "not attack")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.stdout.fnmatch_lines([message])
     run.stdout.no_fnmatch_line("*site-packages*")
