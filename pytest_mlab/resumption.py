@@ -119,5 +119,6 @@ def open_workspace(request: pytest.FixtureRequest, task: Task, folder: Path) -> 
         return Workspace.create(task, public, root)
     except OSError as error:
         raise InfraError(f"{folder}: the trial cannot go on there: {error}") from error
-    item.stash[NOTE] = f"goes on after step {len(checkpoint.steps)}: it was interrupted"
+    goes_on_after = f"goes on after step {len(checkpoint.steps)}"
+    item.stash[NOTE] = item.stash[NOTE].replace("starts over", goes_on_after)
     return workspace
