@@ -73,7 +73,10 @@ def test_permuted_labels_score_by_chance(
     mlab_attempt: Attempt,
     tmp_path: Path,
 ) -> None:
-    """The solution, held against labels in another order, is no better than the starter."""
+    """The solution, held against labels in another order, does not succeed.
+
+    Nor is it better than the starter, but for luck, which a starter that knows nothing has as well.
+    """
     if not (mlab_data.private / LABELS).exists():
         raise Unavailable(f"the task has no private/{LABELS} to permute")
     result = mlab_attempt(SolutionAgent())
@@ -86,9 +89,9 @@ def test_permuted_labels_score_by_chance(
         data = dataclasses.replace(mlab_data, private=private)
         score = score_workspace(task, Path(result.folder) / "workspace", data, mlab_sandbox)
         improvement = task.metric.improvement(score.value, score.baseline)
-        assert improvement < 0, (
-            f"with permuted labels the solution scores {score.value:.6g}, no worse than the "
-            f"baseline of {score.baseline:.6g}: the scorer does not measure the labels"
+        assert improvement <= THRESHOLD, (
+            f"with permuted labels the solution succeeds: it scores {score.value:.6g}, the "
+            f"baseline is {score.baseline:.6g}; the scorer does not measure the labels"
         )
 
 

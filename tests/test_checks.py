@@ -90,7 +90,7 @@ def test_a_task_that_can_be_cheated_on_fails(project: Project) -> None:
         pytest.param(
             {"files": {"score.py": BLIND_SCORER}},
             "FAILED test_permuted_labels_score_by_chance",
-            "with permuted labels the solution scores 1, no worse than the baseline of 0.7: *",
+            "with permuted labels the solution succeeds: it scores 1, the baseline is 0.7; *",
             id="a scorer that does not look at the labels",
         ),
         pytest.param(

@@ -6,6 +6,8 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pytest_mlab.download import fetch_competition
+
 COMPETITION = "spaceship-titanic"
 TARGET = "Transported"
 TRAINING_PART = 0.8
@@ -13,8 +15,6 @@ TRAINING_PART = 0.8
 
 def download(raw: Path) -> None:
     """Fetch the competition's files."""
-    from pytest_mlab.download import fetch_competition
-
     fetch_competition(COMPETITION, raw)
 
 
