@@ -69,6 +69,7 @@ def _write(records: Iterable[dict[str, Any]]) -> str:
 
 def _defuse(value: object) -> object:
     # a spreadsheet takes text that begins so for a formula, and what an agent caused is in here
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    text = value.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair, if any
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

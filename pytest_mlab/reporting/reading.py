@@ -95,7 +95,10 @@ def _read_document(path: Path) -> Session:
     document = _parse(path)
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:
-        raise UsageError(f"{path}: its schema is {schema!r}, and this version reads {SCHEMA!r}")
+        raise UsageError(
+            f"{path}: its schema is {schema!r}, and this version reads {SCHEMA!r}; make its report "
+            "with the version of pytest-mlab that wrote it, or leave it out"
+        )
     try:
         return Session(
             name=document["session"],
@@ -105,7 +108,9 @@ def _read_document(path: Path) -> Session:
             folder=path.parent if path.name == runs.RESULTS else None,
         )
     except (KeyError, TypeError) as error:
-        raise UsageError(f"{path}: is damaged ({type(error).__name__}: {error})") from None
+        raise UsageError(
+            f"{path}: is damaged ({type(error).__name__}: {error}){_remedy(path)}"
+        ) from None
 
 
 def _read_records(folder: Path) -> Session:
@@ -128,4 +133,10 @@ def _parse(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
-        raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
+        raise UsageError(f"{path}: cannot be read as JSON: {error}{_remedy(path)}") from None
+
+
+def _remedy(path: Path) -> str:
+    if path.name == runs.RESULTS and (path.parent / runs.PLAN).is_file():
+        return "; move it away, and the records of its trials are read instead"
+    return ""

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from pytest_mlab.reporting.table import Table
+from pytest_mlab.reporting.visible import make_visible
 
 NOTE_WIDTH = 79
 
@@ -24,13 +25,20 @@ def render_markdown(tables: Iterable[Table]) -> str:
 
 
 def _text_lines(table: Table) -> list[str]:
-    grid = [table.columns, *table.rows]
+    grid = [tuple(map(_flatten, row)) for row in (table.columns, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    lines = [table.title, "=" * len(table.title)]
+    title = _flatten(table.title)
+    lines = [title, "=" * len(title)]
     for name, *figures in grid:
         cells = [figure.rjust(width) for figure, width in zip(figures, widths[1:], strict=True)]
         lines.append("  ".join([name.ljust(widths[0]), *cells]).rstrip())
-    return lines + [line for note in table.notes for line in textwrap.wrap(note, NOTE_WIDTH)]
+    return lines + [
+        line for note in table.notes for line in textwrap.wrap(_flatten(note), NOTE_WIDTH)
+    ]
+
+
+def _flatten(text: str) -> str:
+    return " ".join(make_visible(text).split())
 
 
 def _markdown_lines(table: Table) -> list[str]:
@@ -47,6 +55,5 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _escape(text: str) -> str:
-    text = " ".join(text.split())
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _flatten(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]#|~@])", r"\\\1", text)

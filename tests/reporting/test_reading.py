@@ -10,6 +10,7 @@ from pytest_mlab import runs
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.reporting.document import make_document, write_document
 from pytest_mlab.reporting.reading import read_sessions
+from pytest_mlab.reporting.report import make_report
 from pytest_mlab.reporting.summary import Skip, summarise
 from pytest_mlab.results import Result
 from tests.reporting.builders import make_identity, make_results
@@ -126,3 +127,37 @@ def test_a_result_that_a_later_session_took_over_is_counted_once(tmp_path: Path)
 
     assert [session.results for session in read_sessions([tmp_path])] == [(first,), (second,)]
     assert [session.results for session in read_sessions([resumed])] == [(again, second)]
+
+
+def test_a_session_whose_results_are_damaged_is_read_from_its_records(tmp_path: Path) -> None:
+    trials = make_results("SB")
+    folder = plan_session(tmp_path / "session", trials)
+    for trial in trials:
+        runs.record_result(runs.open_folder(folder, trial), trial)
+    whole = write(folder / runs.RESULTS, trials, "session").read_text(encoding="utf-8")
+    (folder / runs.RESULTS).write_text(whole[:500], encoding="utf-8")
+
+    with pytest.raises(UsageError, match="move it away, and the records of its trials are read"):
+        read_sessions([tmp_path])
+
+    (folder / runs.RESULTS).rename(tmp_path / "damaged.txt")
+    (session,) = read_sessions([tmp_path])
+    assert sorted(session.results, key=lambda result: result.trial) == trials
+
+
+def test_every_figure_can_be_made_again_from_the_records_alone(tmp_path: Path) -> None:
+    """Whatever order the trials are read in, and wherever the folder was moved to."""
+    trials = [*make_results("SSSBBINH"), *make_results("BBSS", task="vectorization")]
+    trials = [dataclasses.replace(one, nodeid=f"[{n}]") for n, one in enumerate(trials)]
+    folder = plan_session(tmp_path / "here" / "session", trials)
+    for trial in trials:
+        runs.record_result(runs.open_folder(folder, trial), trial)
+    write(tmp_path / "document" / "results.json", trials, "session")
+    (tmp_path / "here").rename(tmp_path / "there")
+
+    documented = read_sessions([tmp_path / "document"])
+    recorded = read_sessions([tmp_path / "there"])
+
+    assert [(table.title, set(table.rows)) for table in make_report(recorded)] == [
+        (table.title, set(table.rows)) for table in make_report(documented)
+    ]

@@ -1,5 +1,8 @@
 """Tables as text and as Markdown; nothing in a name is taken for Markdown."""
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -56,3 +59,16 @@ def test_markup_in_a_name_is_shown_as_it_is() -> None:
     assert "<img" not in html
     assert html.count("<h") == 1
     assert html.count("<td") == 1
+
+
+@pytest.mark.parametrize("render", [render_text, render_markdown])
+def test_names_neither_steer_a_terminal_nor_break_the_output(
+    render: Callable[[list[Table]], str],
+) -> None:
+    name = "a\x1b[2J\nb\ud800\u202e"
+
+    text = render([Table("Title", ("task", name), ((name, "1"),))])
+
+    text.encode("utf-8")
+    assert not set(text) & {"\x1b", "\u202e"}
+    assert "a b⟨U+D800⟩⟨U+202E⟩" in text
