@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,6 +27,8 @@ from pytest_mlab.snapshot import (
     original_name,
     recorded_name,
 )
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is what reads a history")
 
 
 @pytest.fixture

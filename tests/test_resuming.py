@@ -383,7 +383,7 @@ def test_killed_in_mid_step_nothing_whole_is_lost(
         session.wait()
     assert wait_until(lambda: not _is_held(walkers.sessions[-1]), 30)
     assert not is_alive(session.pid)
-    (trial,) = (path for path in walkers.sessions[-1].iterdir() if path.is_dir())
+    (trial,) = (file.parent for file in walkers.sessions[-1].glob(f"*/{runs.IDENTITY}"))
     assert len(read_history(trial / runs.HISTORY)) >= 5
     run = walkers.run(*ways, "tasks", "--mlab-agent=agents:Waiting", "--mlab-resume=step")
     run.assert_outcomes(passed=1)
