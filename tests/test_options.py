@@ -74,7 +74,7 @@ def test_paths_on_the_command_line_are_seen_from_where_it_is(
         ("--mlab-tasks=taks", "--mlab-tasks (ini: mlab_tasks): there is no folder *"),
         ("--mlab-json=.", "--mlab-json *: is a folder; name a file"),
         ("--mlab-agent=solutoin", 'there is no agent "solutoin"; did you mean "solution"? *'),
-        ("--mlab-agent=mine", 'there is no agent "mine"; there are: baseline, hillclimb, *'),
+        ("--mlab-agent=mine", 'there is no agent "mine"; there are: baseline, *hillclimb, *'),
         (
             "--mlab-agent=no.where:X",
             'agent "no.where:X" cannot be loaded: ModuleNotFoundError: No module *',
