@@ -66,7 +66,8 @@ def bootstrap_interval(
     if data.size < 2:
         return -math.inf, math.inf
     mean, error = float(data.mean()), float(data.std(ddof=1)) / math.sqrt(data.size)
-    if error == 0 or math.ulp(mean) > error:
+    noise = data.size * math.ulp(float(np.abs(data).max()))  # what rounding makes of equal values
+    if error <= noise:
         return mean, mean
     generator = np.random.default_rng(seed)
     rows = max(CHUNK // data.size, 1)
@@ -75,8 +76,9 @@ def bootstrap_interval(
         drawn = generator.choice(data, size=(min(rows, resamples - start), data.size))
         shift = drawn.mean(axis=1) - mean
         errors = drawn.std(axis=1, ddof=1) / math.sqrt(data.size)
+        errors[errors <= noise] = 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            pivots.append(np.where(shift == 0, 0, shift / errors))
+            pivots.append(np.where(np.abs(shift) <= noise, 0, shift / errors))
     tails = (1 - confidence) / 2, (1 + confidence) / 2
     low, high = np.quantile(np.concatenate(pivots), tails, method="inverted_cdf")
     return mean - float(high) * error, mean - float(low) * error

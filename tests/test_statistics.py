@@ -94,6 +94,14 @@ def test_values_that_are_all_the_same_have_no_spread() -> None:
     assert bootstrap_interval([0.1] * 8) == pytest.approx((0.1, 0.1))
 
 
+def test_rounding_is_no_spread() -> None:
+    """Draws of five values alike but for rounding have an end that cannot be told: infinite."""
+    nearly = [0.17, 0.17 + 2**-55, 0.17 - 2**-55]
+    assert bootstrap_interval([*nearly, 0.17, 0.17]) == pytest.approx((0.17, 0.17))
+    low, high = bootstrap_interval([*nearly, 0.1, 0.15])
+    assert all(not math.isfinite(end) or abs(end) < 10 for end in (low, high))
+
+
 @pytest.mark.parametrize("values", [[], [0.3]])
 def test_one_value_says_nothing_about_the_spread(values: list[float]) -> None:
     assert bootstrap_interval(values) == (-math.inf, math.inf)
