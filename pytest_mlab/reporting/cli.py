@@ -80,6 +80,8 @@ def _render(options: argparse.Namespace) -> str:
     results = [result for session in sessions for result in session.results]
     if not results:
         raise UsageError("no trial has a result there")
+    if form in ("csv", "trials") and (options.against or options.published):
+        raise UsageError("--against and --published go with text, markdown and html, not with CSV")
     if form == "trials":
         return export_trials(results)
     if form == "csv":

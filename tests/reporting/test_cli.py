@@ -66,6 +66,34 @@ def test_wrong_input_is_a_message_and_exit_code_2(
     assert captured.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("form", ["csv", "trials"])
+@pytest.mark.parametrize("more", [["--published"], ["--against", "results.json"]])
+def test_what_csv_cannot_show_is_refused_not_left_out(
+    results: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    form: str,
+    more: list[str],
+) -> None:
+    monkeypatch.chdir(results.parent)
+
+    assert main(["report", "results.json", "--format", form, *more]) == 2
+
+    assert "not with CSV" in capsys.readouterr().err
+
+
+def test_the_papers_figures_are_shown_on_demand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "results.json", make_results("SSSBBINH", task="house-price"))
+
+    assert main(["report", str(path), "--published", "--format", "markdown"]) == 0
+
+    shown = capsys.readouterr().out
+    assert "Claude v3 (published)" in shown
+    assert r"| house-price | 3/8 38 % \[14, 69\] | 12.5 % | 87.5 %" in shown
+
+
 def test_results_without_a_trial_are_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
