@@ -136,9 +136,9 @@ def fetch_competition(name: str, raw: Path) -> Path:
 
 
 def _run_kaggle(name: str, folder: Path, by_hand: str) -> None:
-    command = [sys.executable, "-m", "kaggle", "competitions", "download", name, "-p", str(folder)]
+    client = [sys.executable, "-c", "from kaggle.cli import main; main()"]
     run = subprocess.run(
-        command,
+        [*client, "competitions", "download", name, "-p", str(folder)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
