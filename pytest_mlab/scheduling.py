@@ -70,24 +70,33 @@ class TrialScheduling(LoadScheduling):
         if not self._trials:
             super().check_schedule(node, duration)
             return
-        while self.pending and not node.shutting_down and len(self.node2pending[node]) < IN_HAND:
-            self._deal(node)
+        while not node.shutting_down and len(self.node2pending[node]) < IN_HAND:
+            if not self._deal(node):
+                break
         self._release_if_all_is_dealt()
 
-    def _deal(self, node: WorkerController) -> None:
-        """Send a worker its next trial, or a batch of ordinary tests as long as there are some."""
+    def _deal(self, node: WorkerController) -> bool:
+        """Send a worker its next trial, or a batch of ordinary tests as long as there are some.
+
+        Gives False where nothing could be sent: all is dealt, or the worker has died, of which
+        xdist has yet to be told. What it would have got stays for the others.
+        """
         batch = [index for index in self.pending if index not in self._trials]
         if batch:
             batch = batch[: max(1, len(batch) // len(self.nodes) // 4)]
         elif self.pending:
             batch = [self._choose_trial(node)]
         if not batch:
-            return
+            return False
+        try:
+            node.send_runtest_some(batch)
+        except OSError:
+            return False
         dealt = set(batch)
         self.pending[:] = [index for index in self.pending if index not in dealt]
         self._begun.setdefault(node, time.monotonic())
         self.node2pending[node].extend(batch)
-        node.send_runtest_some(batch)
+        return True
 
     def _choose_trial(self, node: WorkerController) -> int:
         jobs = self._make_jobs()

@@ -144,3 +144,36 @@ def test_a_cache_that_makes_no_sense_is_passed_over(timed: Project) -> None:
     cache = timed.write(".pytest_cache/v/mlab/seconds", '["nonsense"]')
     timed.run("-n2", "tasks", "--mlab-agent=agents:note").assert_outcomes(failed=1)
     assert "a agents:note" in json.loads(cache.read_text())
+
+
+def test_a_worker_that_has_died_unnoticed_is_dealt_nothing(timed: Project) -> None:
+    """Its last report may be dealt with when it is gone: xdist learns of that a moment later."""
+    for name in "abcdef":
+        make_task(timed, name, 1.0)
+    timed.write(
+        "conftest.py",
+        """
+import sys
+import pytest
+
+sys.setswitchinterval(60)  # xdist's other thread, which would notice, does not come to its turn
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_make_scheduler(config):
+    scheduler = yield
+    dealt = scheduler.mark_test_complete
+
+    def close_first(node, item_index, duration=0):
+        if node.gateway.id == "gw0":
+            node.gateway._io.popen.kill()
+            for _ in range(5_000_000):  # until the system has closed its pipes
+                pass
+        dealt(node, item_index, duration)
+
+    scheduler.mark_test_complete = close_first
+    return scheduler
+""",
+    )
+    run = timed.run("-n2", "tasks", "--mlab-agent=agents:note")
+    assert "INTERNALERROR" not in run.stdout.str()
+    assert set(timed.statuses()) == set("abcdef")
