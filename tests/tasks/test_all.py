@@ -65,7 +65,7 @@ def test_the_instruction_names_what_is_handed_in_and_every_file(task: Task) -> N
 
 def test_the_starter_prints_its_validation_figure(task: Task) -> None:
     source = (task.workspace / task.starter).read_text(encoding="utf-8")
-    assert re.search(rf'print\(f"validation {task.metric.name}: {{', source)
+    assert re.search(rf'print\(f"validation {re.escape(task.metric.name)}: {{', source)
 
 
 def test_the_table_of_tasks_has_it(task: Task) -> None:
