@@ -96,13 +96,14 @@ class BundledTable(BundledTask):
 
     target: ClassVar[str]
     id_column: ClassVar[str] = "id"
+    public: ClassVar[Sequence[str]] = ("test.csv", "train.csv")
 
     def test_the_answers_are_all_there_and_only_in_private(self, data: PreparedData) -> None:
         test, labels = read(data.public / "test.csv"), read(data.private / "labels.csv")
         assert [row[self.id_column] for row in test] == [row[self.id_column] for row in labels]
         assert all(row[self.target] for row in labels)
         assert self.target not in test[0]
-        assert sorted(path.name for path in data.public.iterdir()) == ["test.csv", "train.csv"]
+        assert sorted(path.name for path in data.public.iterdir()) == list(self.public)
 
     def test_no_training_row_gives_a_test_row_away(self, data: PreparedData) -> None:
         train, test = read(data.public / "train.csv"), read(data.public / "test.csv")
