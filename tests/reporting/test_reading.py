@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from pytest_mlab.reporting.reading import read_sessions
 from pytest_mlab.reporting.report import make_report
 from pytest_mlab.reporting.summary import Skip, summarise
 from pytest_mlab.results import Result
+from tests.projects import Project
 from tests.reporting.builders import make_identity, make_results
 
 
@@ -161,3 +164,19 @@ def test_every_figure_can_be_made_again_from_the_records_alone(tmp_path: Path) -
     assert [(table.title, set(table.rows)) for table in make_report(recorded)] == [
         (table.title, set(table.rows)) for table in make_report(documented)
     ]
+
+
+def test_two_sessions_that_write_to_one_folder_at_once_are_told_apart(project: Project) -> None:
+    project.task("easy")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "--mlab-agent=solution"]
+    both = [
+        subprocess.Popen([*command, "tasks"], cwd=project.path, stdout=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    assert [each.wait(timeout=120) for each in both] == [0, 0]
+
+    sessions = read_sessions([project.path / ".mlab"])
+
+    assert [len(session.results) for session in sessions] == [1, 1]
+    assert [session.unfinished for session in sessions] == [0, 0]
+    assert len({result.folder for session in sessions for result in session.results}) == 2
