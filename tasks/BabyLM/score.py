@@ -54,7 +54,7 @@ class Model:
     def normalise(self, name: str, values: Array) -> Array:
         """Apply a layer normalisation."""
         centred = values - values.mean(axis=-1, keepdims=True)
-        spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+        spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-5)
         return np.asarray(
             centred / spread * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
         )
@@ -81,7 +81,11 @@ def find_surprises(model: Model, inputs: Array, targets: Array) -> Array:
     for layer in range(model.layers):
         values = values + attend(model, f"h.{layer}", values)
         widened = model.affine(f"h.{layer}.mlp.c_fc", model.normalise(f"h.{layer}.ln_2", values))
-        bent = 0.5 * widened * (1 + np.tanh(0.7978845608 * (widened + 0.044715 * widened**3)))
+        bent = (
+            0.5
+            * widened
+            * (1 + np.tanh(0.7978845608 * (widened + 0.044715 * widened * widened * widened)))
+        )
         values = values + model.affine(f"h.{layer}.mlp.c_proj", bent)
     values = model.normalise("ln_f", values)
     output = weights.get("lm_head.weight", weights["wte.weight"]).T

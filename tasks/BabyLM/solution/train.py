@@ -6,9 +6,9 @@ import torch
 from model import GPT2, cut_windows, measure_perplexity, read_tokens
 from torch.nn import functional
 
-LAYERS = 6
-HEADS = 6
-WIDTH = 384
+LAYERS = 4
+HEADS = 4
+WIDTH = 256
 CONTEXT = 256
 BATCH = 16
 EPOCHS = 8
