@@ -1,6 +1,5 @@
 """Prepare the data: BabyLM's corpus of 10 million words, in the tokens of GPT-2."""
 
-import csv
 import json
 import zipfile
 from collections.abc import Iterator
@@ -56,10 +55,7 @@ def build(raw: Path, public: Path, private: Path) -> None:
         test = choose_passages(read_sources(archive, "babylm_test", "test"), known)
     np.save(public / "train.npy", encode(tokenizer, train, end))
     np.save(public / "validation.npy", encode(tokenizer, validation, end))
-    with (private / "labels.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["id", "token"])
-        writer.writerows(enumerate(encode(tokenizer, test, end), start=1))
+    np.save(private / "test.npy", encode(tokenizer, test, end))
 
 
 def read_sources(archive: zipfile.ZipFile, folder: str, part: str) -> Iterator[list[str]]:

@@ -17,8 +17,7 @@ import pytest
 from pytest_mlab import InvalidSubmission
 from pytest_mlab.children.prepare import COMPLETE
 from pytest_mlab.data import PreparedData
-from pytest_mlab.submission import read_answers
-from tests.tasks.bundled import FOLDER, BundledTask, load_module, load_scorer, write
+from tests.tasks.bundled import FOLDER, BundledTask, load_module, load_scorer
 
 pytestmark = pytest.mark.torch
 
@@ -89,10 +88,10 @@ class TestBabyLM(BundledTask):
         drawn = [draw_lines(f"babylm_10M{source}", CHARACTERS["train"]) for source in SOURCES]
         assert texts == ["".join(f"{line}\n" for line in lines if line) for lines in drawn]
         validation = np.load(data.public / "validation.npy")
-        hidden = read_answers(data.private / "labels.csv", "token").values()
+        hidden = np.load(data.private / "test.npy")
         for folder, tokens in (
             ("babylm_dev", validation),
-            ("babylm_test", np.array(list(hidden), dtype=int)),
+            ("babylm_test", hidden),
         ):
             lines = {line for source in SOURCES for line in draw_lines(f"{folder}{source}", 4_500)}
             passages = [tokenizer.decode(part[part != end]) for part in split(tokens, end)]
@@ -109,8 +108,7 @@ class TestBabyLM(BundledTask):
             for name in ("train.npy", "validation.npy")
             for line in tokenizer.decode(np.load(data.public / name)).splitlines()
         }
-        hidden = [int(x) for x in read_answers(data.private / "labels.csv", "token").values()]
-        lines = tokenizer.decode(hidden).splitlines()
+        lines = tokenizer.decode(np.load(data.private / "test.npy")).splitlines()
         assert not [line for line in lines if len(line) >= 60 and line in public]
 
 
@@ -148,7 +146,7 @@ def save(folder: Path, weights: Tensors, heads: object = HEADS) -> Path:
 def measure(folder: Path, submission: Path, tokens: list[int]) -> float:
     """Score weights on tokens."""
     (folder / "vocabulary.json").write_text(json.dumps({"size": SIZE, "end": END}))
-    write(folder / "labels.csv", ["id", "token"], enumerate(tokens, start=1))
+    np.save(folder / "test.npy", np.array(tokens, dtype=np.uint16))
     return load_scorer("BabyLM")(submission, folder)
 
 
