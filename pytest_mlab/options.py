@@ -97,6 +97,7 @@ OPTIONS = (
         "KIND",
         "auto",
     ),
+    Option("--mlab-image", "image for --mlab-sandbox=container (default: the task's)", "IMAGE"),
     Option(
         "--mlab-tasks",
         "folder of tasks to run instead of the bundled ones; repeatable",

@@ -85,13 +85,14 @@ def _run_scorer(
         writable=scratch,
         readable=(data.private, task.scorer, PACKAGE),
         memory_gb=task.resources.memory_gb,
+        image=task.resources.image,
         environment=CHILD_ENVIRONMENT,
     )
-    reading, writing = os.pipe()
+    reading, writing, channel = _open_channel(sandbox, scratch)
     try:
         paths = [str(path) for path in (task.scorer, submission, data.private)]
         run = run_command(
-            sandbox.command(child_command("score", str(writing), *paths), view),
+            sandbox.command(child_command("score", channel, *paths), view),
             cwd=scratch,
             environment=sandbox.environment(view),
             seconds=task.limits.scoring_seconds,
@@ -114,6 +115,20 @@ def _run_scorer(
     with submission.open("rb") as file:
         report["submission"] = hashlib.file_digest(file, "sha256").hexdigest()
     return _judge_report(task, report)
+
+
+def _open_channel(sandbox: Sandbox, scratch: Path) -> tuple[int, int, str]:
+    """Give both ends of a pipe for the outcome, and what the scoring process knows its end by.
+
+    Where no descriptor can be handed in, that is a pipe with a name.
+    """
+    if sandbox.inherits:
+        reading, writing = os.pipe()
+        return reading, writing, str(writing)
+    path = scratch / f"outcome-{secrets.token_hex(8)}"
+    os.mkfifo(path)
+    reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    return reading, os.open(path, os.O_WRONLY), str(path)
 
 
 def _read_report(descriptor: int, token: str) -> dict[str, Any] | None:

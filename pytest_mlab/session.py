@@ -53,7 +53,7 @@ def start(config: pytest.Config) -> None:
     from pytest_mlab.reporting.resumed import ResumeReporter
     from pytest_mlab.watching import Watcher
 
-    config.stash[SANDBOX] = find_sandbox(settings.sandbox)
+    config.stash[SANDBOX] = find_sandbox(settings.sandbox, settings.image)
     check_confinement(config, config.stash[SANDBOX])
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices

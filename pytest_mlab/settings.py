@@ -42,6 +42,7 @@ class Settings:
     seed: int
     gpus: str
     sandbox: str
+    image: str | None
     json: Path | None
     html: Path | None
     check: bool
@@ -67,6 +68,9 @@ def read_settings(config: pytest.Config) -> Settings:
         raise UsageError(
             f"--mlab-gate-max-trials: {most} is less than a round of --mlab-trials={trials}"
         )
+    sandbox = reader.text("--mlab-sandbox") or "auto"
+    if config.getoption("mlab_image") and sandbox.partition(":")[0] != "container":
+        raise UsageError("--mlab-image: is what a container runs; add --mlab-sandbox=container")
     return Settings(
         llms=reader.many("--mlab-llm"),
         agents=reader.many("--mlab-agent"),
@@ -83,7 +87,8 @@ def read_settings(config: pytest.Config) -> Settings:
         per_round=trials if most else None,
         seed=reader.whole("--mlab-seed") or 0,
         gpus=reader.devices("--mlab-gpus"),
-        sandbox=reader.text("--mlab-sandbox") or "auto",
+        sandbox=sandbox,
+        image=reader.text("--mlab-image"),
         json=reader.path("--mlab-json"),
         html=reader.path("--mlab-html"),
         check=bool(look_up(config, "mlab_check")),

@@ -84,6 +84,9 @@ def _check_packages(task: Task, top: Table) -> None:
                 "[data] conceal",
                 f'has "{name}"; give a path within the installed packages, or an absolute one',
             )
+    image = task.resources.image
+    if image is not None and (not image or image.startswith("-")):
+        raise top.error("[resources] image", f'is "{image}"; name an image as the engine does')
     for key, requirements in (
         ("[resources] requires", task.resources.requires),
         ("[data] packages", task.data.packages),

@@ -102,7 +102,9 @@ class Resources:
     """What the machine must have: devices, memory, cores, packages (by the name pip installs).
 
     Devices, memory and cores are the trial's own while it runs; with no ``cpus``, it gets its
-    share of them. With ``gpus_optional``, it goes without the devices that there are not.
+    share of them. With ``gpus_optional``, it goes without the devices that there are not. ``image``
+    is what a container is made from, where the session runs commands in one. With ``network``, the
+    agent's scripts may use it; scorers never do.
     """
 
     gpus: int = 0
@@ -110,6 +112,8 @@ class Resources:
     memory_gb: float = 2.0
     cpus: int = 0
     requires: tuple[str, ...] = ()
+    image: str | None = None
+    network: bool = False
 
     def demand(self, devices: int) -> Demand:
         """Give what a trial takes of a machine that has so many devices."""

@@ -129,6 +129,8 @@ def _make_view(setup: Setup, decoys: Decoys) -> View:
         concealed=find_concealed(setup.task),
         in_place_of=originals(setup.task, setup.workspace.root) | decoys.places,
         memory_gb=setup.task.resources.memory_gb,
+        image=setup.task.resources.image,
+        network=setup.task.resources.network,
         environment={
             "CUDA_VISIBLE_DEVICES": ",".join(setup.devices),
             **dict.fromkeys(_THREADS, str(setup.threads)),

@@ -249,6 +249,7 @@ class TestScorersThatAreWrong:
     ) -> None:
         class Gone:
             name = "gone"
+            inherits = True
 
             def command(self, argv: object, view: View) -> list[str]:
                 return ["/no/such/program"]

@@ -95,3 +95,9 @@ class TestTheThresholdHasToClearTheNoise:
         task = load(tmp_path, metric={"bound": None, "goal": "minimize"}, baseline=baseline)
         scale = 0.01 * (1 + 1 / 5) ** 0.5
         assert chance_of_luck(task, 0.1) == pytest.approx(stats.t.sf(0.1, df=4, scale=scale))
+
+
+@pytest.mark.parametrize("image", ["", "--privileged"])
+def test_an_image_that_is_no_name_is_refused(tmp_path: Path, image: str) -> None:
+    message = refusal(make_task(tmp_path, resources={"image": image}))
+    assert f'[resources] image is "{image}"; name an image' in message

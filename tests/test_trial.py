@@ -1,6 +1,7 @@
 """A trial has exactly one status, and a reason why it stopped, whatever the agent does."""
 
 import json
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from pytest_mlab.agents.solution import SolutionAgent
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.results import Result
 from pytest_mlab.runs import RESULT
+from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.trace import read_trace
 from pytest_mlab.trial import open_environment, run_trial
 from tests.folders import SOLUTION, load
@@ -291,6 +293,24 @@ def test_the_device_and_the_threads_reach_the_scripts(tmp_path: Path) -> None:
     with open_environment(setup, ACTIONS) as environment:
         environment.start()
         assert environment.act("Python REPL", command=code).text == "3,5 2\n"
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_the_network_is_for_the_scripts_of_tasks_that_ask_for_it(
+    tmp_path: Path, network: bool
+) -> None:
+    if (sandbox := find_sandbox("auto")).name == "none":
+        pytest.skip("no sandbox works here")
+    task = load(tmp_path, resources={"network": network})
+    code = "import socket; socket.create_connection(('127.0.0.1', {}), 5)"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        open_environment(make_setup(tmp_path / "trial", task, sandbox=sandbox), ACTIONS) as world,
+    ):
+        world.start()
+        port = server.getsockname()[1]
+        text = world.act("Python REPL", command=code.format(port)).text
+        assert ("Error" not in text) is network
 
 
 def test_the_record_says_whose_it_is_before_anything_happens(tmp_path: Path) -> None:

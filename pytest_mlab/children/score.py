@@ -1,8 +1,9 @@
-"""Score a submission: ``python score.py FD SCORER SUBMISSION PRIVATE``, a token on standard input.
+"""Score a submission: ``python score.py CHANNEL SCORER SUBMISSION PRIVATE``.
 
-Writes one line, a JSON object, to the file descriptor FD: the token, and either ``score`` (a
-number, or a pair of score and baseline), ``invalid``, ``fault`` or ``error``. The token is what
-only this process was told: code of the submission that a scorer runs cannot forge the outcome.
+A token comes on standard input. Writes one line, a JSON object, to CHANNEL, a file descriptor or
+the path of a pipe: the token, and either ``score`` (a number, or a pair of score and baseline),
+``invalid``, ``fault`` or ``error``. The token is what only this process was told: code of the
+submission that a scorer runs cannot forge the outcome.
 """
 
 import importlib.util
@@ -54,7 +55,8 @@ def _number(value: Any) -> float | str:
 def main() -> None:
     """Run as a process."""
     token = sys.stdin.readline().strip()
-    channel = int(sys.argv[1])
+    name = sys.argv[1]
+    channel = int(name) if name.isdigit() else os.open(name, os.O_WRONLY)
     os.set_inheritable(channel, False)
     outcome = score(*map(Path, sys.argv[2:]))
     # What the submission may have filled the pipe with must not keep us waiting.

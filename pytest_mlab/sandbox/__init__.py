@@ -22,6 +22,10 @@ class Sandbox(Protocol):
     def name(self) -> str:
         """The name it is chosen by."""
 
+    @property
+    def inherits(self) -> bool:
+        """Whether descriptors that we hold open can be handed to the command."""
+
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined to a view."""
 
@@ -29,17 +33,18 @@ class Sandbox(Protocol):
         """Give the environment that command line is to be started with."""
 
 
-def find_sandbox(name: str) -> Sandbox:
+def find_sandbox(name: str, image: str | None = None) -> Sandbox:
     """Give the sandbox of a name, or for "auto" the strongest that works here.
 
-    "container" may be followed by a colon and the engine's command line. Each kind is tried once
+    "container" may be followed by a colon and the engine's command line; it is made from `image`
+    or, without one, from the image that a view names. Each kind is tried once
     a process. Raises `InfraError`, with the reason and the remedy, where the named one does not
     work here. "auto" never takes a container, which needs an image, and takes "none" where
     nothing else works.
     """
     kind, _, engine = name.partition(":")
     if kind == "container":
-        return find_container(engine)
+        return find_container(engine, image)
     if name == "auto":
         return _find_strongest()
     if name not in _KINDS:

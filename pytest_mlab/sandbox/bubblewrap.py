@@ -39,6 +39,7 @@ class Bubblewrap:
     """Runs a command in namespaces of its own."""
 
     name = "bwrap"
+    inherits = True
 
     def __init__(self, *program: str) -> None:
         self._program = program

@@ -24,28 +24,31 @@ _NOT_INSIDE = {"PATH", "LD_LIBRARY_PATH", "PYTHONUSERBASE"}
 
 
 class Container:
-    """Runs a command in a container of its own, from the view's image."""
+    """Runs a command in a container of its own, from one image or from those the views name."""
 
     name = "container"
+    inherits = False
 
-    def __init__(self, *engine: str) -> None:
+    def __init__(self, *engine: str, image: str | None = None) -> None:
         self._engine = engine
+        self._image = image
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv`; our own Python becomes the image's ``python3``.
 
-        Raises `InfraError` where the view names no image.
+        Raises `InfraError` where there is no image.
         """
-        if view.image is None:
+        image = self._image or view.image
+        if image is None:
             raise InfraError(
                 "the sandbox container needs an image; name one that has Python and the task's "
-                "packages in it"
+                "packages in it, with --mlab-image or in task.toml: [resources] image"
             )
         name = f"mlab-{uuid.uuid4().hex}"
         program = "python3" if argv[0] == sys.executable else argv[0]
         run = [
             *(*self._engine, "run", "--name", name, *self._options(view)),
-            *("--entrypoint", program, view.image, *argv[1:]),
+            *("--entrypoint", program, image, *argv[1:]),
         ]
         remove = [*self._engine, "rm", "--force", name]
         return supervise_command("container", {"remove": remove}, run)
@@ -92,13 +95,13 @@ class Container:
 
 
 @cache
-def find_container(engine: str = "") -> Container:
+def find_container(engine: str = "", image: str | None = None) -> Container:
     """Give the first of Docker and Podman that answers, or the given command line if it does."""
     reasons = []
     for command in [tuple(shlex.split(engine))] if engine else [(name,) for name in _ENGINES]:
         reason = _try(command)
         if not reason:
-            return Container(*command)
+            return Container(*command, image=image)
         reasons.append(f"{shlex.join(command)}: {reason}")
     raise InfraError(
         f"the sandbox container does not work here ({'; '.join(reasons)}): start the engine, or "

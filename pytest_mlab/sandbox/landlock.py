@@ -35,6 +35,7 @@ class Landlock:
     """Runs a command with a list of the files that it may open; it makes no sockets."""
 
     name = "landlock"
+    inherits = True
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined."""

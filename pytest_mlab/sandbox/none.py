@@ -10,6 +10,7 @@ class NoSandbox:
     """Runs a command with resource limits only; it sees and changes what its user can."""
 
     name = "none"
+    inherits = True
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv`."""

@@ -20,6 +20,7 @@ from pytest_mlab.process import Completed, run_command
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import Sandbox, View, find_sandbox
 from pytest_mlab.sandbox.container import Container, find_container
+from tests.projects import Project
 from tests.sandbox.conftest import Place, grows
 
 ENGINE = """\
@@ -251,3 +252,37 @@ def test_a_repl_needs_no_more_than_the_three_streams(state: Path, place: Place) 
     with Repl(find_sandbox("container"), place.view(image="python")) as repl:
         repl.run("x = 20", 20)
         assert repl.run("x + 1", 20).text() == "21\n"
+
+
+class TestTheImage:
+    """A whole trial, in what stands for a container: its scripts, its REPL and its scorer."""
+
+    def run(self, project: Project, *options: str, image: str | None = None) -> pytest.RunResult:
+        project.task("cut", resources={"image": image} if image else {})
+        return project.run(
+            "-p", "no:xdist", "tasks", "--mlab-agent=solution", "--mlab-sandbox=container", *options
+        )
+
+    def images(self, state: Path) -> set[str]:
+        calls = [json.loads(line) for line in (state / "calls").read_text().splitlines()]
+        return {call[call.index("--entrypoint") + 2] for call in calls if call[0] == "run"}
+
+    def test_is_the_tasks(self, state: Path, project: Project) -> None:
+        self.run(project, image="of-the-task").assert_outcomes(passed=1)
+        assert self.images(state) == {"of-the-task"}
+        assert project.statuses() == {"cut": "success"}
+
+    def test_is_the_options_where_it_names_one(self, state: Path, project: Project) -> None:
+        self.run(project, "--mlab-image=of-mine:1", image="of-the-task").assert_outcomes(passed=1)
+        assert self.images(state) == {"of-mine:1"}
+
+    def test_is_asked_for_where_nobody_names_one(self, state: Path, project: Project) -> None:
+        run = self.run(project)
+        run.assert_outcomes(errors=1)
+        assert "with --mlab-image or in task.toml: [resources] image" in run.stdout.str()
+        assert project.statuses() == {"cut": "infra-error"}
+
+    def test_is_of_no_use_without_a_container(self, project: Project) -> None:
+        project.task("cut")
+        said = project.refuse("tasks", "--mlab-agent=solution", "--mlab-image=python")
+        assert said == "--mlab-image: is what a container runs; add --mlab-sandbox=container"
