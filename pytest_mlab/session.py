@@ -28,7 +28,7 @@ from pytest_mlab.settings import read_settings
 from pytest_mlab.subjects import SETTINGS, check_confinement, check_subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from pytest_mlab.actions import Action
 
@@ -49,48 +49,56 @@ def start(config: pytest.Config) -> None:
     if config.option.collectonly:
         return
     from pytest_mlab.gpu import find_devices
-    from pytest_mlab.reporting.collector import ResultCollector
-    from pytest_mlab.reporting.resumed import ResumeReporter
-    from pytest_mlab.watching import Watcher
 
     config.stash[SANDBOX] = find_sandbox(settings.sandbox, settings.image)
     check_confinement(config, config.stash[SANDBOX])
     devices: tuple[str, ...] | None = getattr(config, "workerinput", {}).get("mlab_devices")
     config.stash[DEVICES] = find_devices(settings.gpus) if devices is None else devices
-    config.stash[RESUMED] = resumed = _find_resumed(config)
+    config.stash[RESUMED] = _find_resumed(config)
     if settings.budget is not None:
         from pytest_mlab.budgeting import open_budget
 
         open_budget(config)
     if not _is_worker(config):
-        folder = session_folder(config)
-        _check_writable(folder)
-        if resumed is not None:
-            config.pluginmanager.register(ResumeReporter(resumed), "pytest_mlab.resumed")
-        plan = partial(runs.read_plan, folder)
-        collector = ResultCollector(config, plan, folder / runs.RESULTS, settings.json)
-        config.pluginmanager.register(collector, "pytest_mlab.results")
-        config.stash[PACE] = Pace(config)
-        config.pluginmanager.register(config.stash[PACE], "pytest_mlab.pace")
-        machine = measure_machine(len(config.stash[DEVICES]))
-        watcher = Watcher(config, folder, collector, config.stash[PACE].expectations, machine)
-        config.pluginmanager.register(watcher, "pytest_mlab.watch")
-        if settings.html is not None:
-            from pytest_mlab.reporting.page.writer import PageWriter
+        _check_writable(session_folder(config))
+        for name, plugin in _make_controllers(config):
+            config.pluginmanager.register(plugin, f"pytest_mlab.{name}")
 
-            page = PageWriter(collector, folder, settings.html)
-            config.pluginmanager.register(page, "pytest_mlab.page")
-        config.pluginmanager.register(ErrorMemory(config), "pytest_mlab.errors")
-        if settings.budget is not None:
-            from pytest_mlab.budgeting import BudgetKeeper
 
-            keeper = BudgetKeeper(config, collector)
-            config.pluginmanager.register(keeper, "pytest_mlab.budget")
-        if settings.gate is not None:
-            from pytest_mlab.gating import Gatekeeper
+def _make_controllers(config: pytest.Config) -> Iterator[tuple[str, object]]:
+    """Make what gathers, shows and judges results; one process does it for all."""
+    from pytest_mlab.reporting.collector import ResultCollector
+    from pytest_mlab.watching import Watcher
 
-            gatekeeper = Gatekeeper(config, settings.gate, settings, collector)
-            config.pluginmanager.register(gatekeeper, "pytest_mlab.gate")
+    settings, folder, resumed = (
+        config.stash[SETTINGS],
+        session_folder(config),
+        config.stash[RESUMED],
+    )
+    if resumed is not None:
+        from pytest_mlab.reporting.resumed import ResumeReporter
+
+        yield "resumed", ResumeReporter(resumed)
+    plan = partial(runs.read_plan, folder)
+    collector = ResultCollector(config, plan, folder / runs.RESULTS, settings.json)
+    yield "results", collector
+    config.stash[PACE] = pace = Pace(config)
+    yield "pace", pace
+    machine = measure_machine(len(config.stash[DEVICES]))
+    yield "watch", Watcher(config, folder, collector, pace.expectations, machine)
+    if settings.html is not None:
+        from pytest_mlab.reporting.page.writer import PageWriter
+
+        yield "page", PageWriter(collector, folder, settings.html)
+    yield "errors", ErrorMemory(config)
+    if settings.budget is not None:
+        from pytest_mlab.budgeting import BudgetKeeper
+
+        yield "budget", BudgetKeeper(config, collector)
+    if settings.gate is not None:
+        from pytest_mlab.gating import Gatekeeper
+
+        yield "gate", Gatekeeper(config, settings.gate, settings, collector)
 
 
 def session_folder(config: pytest.Config) -> Path:
