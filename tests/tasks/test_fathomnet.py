@@ -1,7 +1,10 @@
 """The task on FathomNet, on an archive as Kaggle has it, with fewer and simpler pictures."""
 
+import functools
+import http.server
 import io
 import json
+import threading
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -106,6 +109,33 @@ class TestFathomnet(BundledTask):
             return {(data.public / "images" / image["file_name"]).read_bytes() for image in images}
 
         assert not contents("train") & contents("eval")
+
+
+def test_pictures_are_fetched_from_where_the_archive_says(tmp_path: Path) -> None:
+    """But for those that are there already; the archive itself has been put there by hand."""
+    site, raw = tmp_path / "site", tmp_path / "raw"
+    site.mkdir()
+    (raw / "images").mkdir(parents=True)
+    shown = dict([*draw_categories().items()][:5])
+    there, *others = shown
+    for name in others:
+        (site / f"{name}.png").write_text(f"a picture of {shown[name]}")
+    (raw / "images" / f"{there}.png").write_text("by hand")
+    handler = functools.partial(QuietHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        write_archive(raw / ARCHIVE, shown, f"http://127.0.0.1:{server.server_port}")
+        preparer.download(raw)
+        server.shutdown()
+    contents = {path.stem: path.read_text() for path in (raw / "images").iterdir()}
+    assert contents == {there: "by hand"} | {name: f"a picture of {shown[name]}" for name in others}
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder without a word."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
 
 
 class TestWithholding:
@@ -270,14 +300,16 @@ def draw_picture(name: str, categories: frozenset[int]) -> Any:
     return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
 
 
-def write_archive(file: Path, shown: dict[str, frozenset[int]]) -> None:
+def write_archive(
+    file: Path, shown: dict[str, frozenset[int]], site: str = "https://fathomnet.example"
+) -> None:
     """Write Kaggle's archive about pictures that show some categories."""
     images: list[dict[str, object]] = []
     annotations: list[dict[str, object]] = []
     for number, (name, categories) in enumerate(shown.items(), start=1):
         images.append(
             {"id": number, "file_name": f"{name}.png", "width": 96, "height": 54, "license": 0}
-            | {"coco_url": f"https://fathomnet.example/{name}.png", "flickr_url": ""}
+            | {"coco_url": f"{site}/{name}.png", "flickr_url": ""}
             | {"date_captured": "2014-07-22 15:33:44"}
         )
         for category in sorted(categories):
