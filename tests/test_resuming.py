@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mlab import resuming, runs
+from pytest_mlab import decoys, resuming, runs
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.history import read_history
 from pytest_mlab.results import Identity, Result
@@ -385,6 +385,8 @@ def test_killed_in_mid_step_nothing_whole_is_lost(
     assert not is_alive(session.pid)
     (trial,) = (file.parent for file in walkers.sessions[-1].glob(f"*/{runs.IDENTITY}"))
     assert len(read_history(trial / runs.HISTORY)) >= 5
+    if whom == "session":  # nobody was left to take them away; they are in nobody's way
+        assert [path.name for path in (trial / decoys.FOLDER).iterdir()] == [decoys.LABELS]
     run = walkers.run(*ways, "tasks", "--mlab-agent=agents:Waiting", "--mlab-resume=step")
     run.assert_outcomes(passed=1)
     assert "goes on after step 4" in run.stdout.str()

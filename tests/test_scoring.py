@@ -2,6 +2,8 @@
 
 import math
 import os
+import socket
+import stat
 import textwrap
 import time
 from pathlib import Path
@@ -143,6 +145,55 @@ class TestSubmissionsThatCannotBeScored:
         os.mkfifo(workspace / "submission.csv")
         with pytest.raises(InvalidSubmission, match=r"submission\.csv is not a regular file"):
             score(tmp_path)
+
+    @pytest.mark.timeout(10)
+    @pytest.mark.parametrize(("major", "minor"), [(1, 5), (1, 3)], ids=["zero", "null"])
+    def test_a_device(self, tmp_path: Path, workspace: Path, major: int, minor: int) -> None:
+        try:
+            os.mknod(workspace / "submission.csv", 0o600 | stat.S_IFCHR, os.makedev(major, minor))
+        except PermissionError:
+            pytest.skip("only root makes devices")
+        # where devices are closed to a file system, as in containers, it cannot even be opened
+        with pytest.raises(
+            InvalidSubmission, match=r"submission\.csv (is not|cannot be read as) a"
+        ):
+            score(tmp_path)
+
+    def test_a_socket(
+        self, tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(workspace)  # a socket's path is short
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind("submission.csv")
+            with pytest.raises(InvalidSubmission, match=r"cannot be read as a regular file"):
+                score(tmp_path)
+
+    @pytest.mark.timeout(10)
+    def test_a_sparse_one_of_ten_gigabytes(self, tmp_path: Path, workspace: Path) -> None:
+        (workspace / "submission.csv").touch()
+        os.truncate(workspace / "submission.csv", 10_000_000_000)
+        with pytest.raises(InvalidSubmission, match=r"has 10000\.0 MB; at most 1 MB are read"):
+            score(tmp_path)
+
+    @pytest.mark.timeout(60)
+    @pytest.mark.parametrize(
+        ("bomb", "problem"),
+        [
+            (b"id,label\n" + b"0," * 15_000_000, "has 15000001 fields"),
+            (b"x," * 15_000_000, 'column "id" is missing'),
+            (b"id,label\n" + b"\n" * 30_000_000 + b"5,1\n", "has 1 rows, but 100 are asked for"),
+            (b"id,label\n" + b"0,1\n" * 7_000_000, "is there twice"),
+            (b'id,label\n0,"' + b"1" * 30_000_000, "field larger than field limit"),
+            (b'id,label\n0,"' + b"\n" * 30_000_000, "field larger than field limit"),
+        ],
+        ids=["wide row", "wide header", "empty lines", "rows", "open quote", "lines in a quote"],
+    )
+    def test_a_table_that_is_to_use_the_machine_up(
+        self, tmp_path: Path, workspace: Path, sandbox: Sandbox, bomb: bytes, problem: str
+    ) -> None:
+        (workspace / "submission.csv").write_bytes(bomb)
+        with pytest.raises(InvalidSubmission, match=problem):
+            score(tmp_path, sandbox, submission={"max_mb": 64})
 
     def test_one_that_is_too_large(self, tmp_path: Path, workspace: Path) -> None:
         (workspace / "submission.csv").touch()

@@ -605,6 +605,8 @@ def test_ask_for_too_much_memory(attack: Attack, kind: str) -> None:
     run = attack(kind, script, memory_gb=0.5)
     assert "got it" not in run.stdout
     assert "MemoryError" in run.stderr
+    run = attack(kind, "bytearray(100 * 2**30)")
+    assert "MemoryError" in run.stderr
 
 
 @limits

@@ -286,3 +286,11 @@ class TestTheImage:
         project.task("cut")
         said = project.refuse("tasks", "--mlab-agent=solution", "--mlab-image=python")
         assert said == "--mlab-image: is what a container runs; add --mlab-sandbox=container"
+
+
+def test_a_session_in_a_sandbox_that_does_not_work_is_refused(project: Project) -> None:
+    project.task("cut")
+    engine = "container:no-such-engine"
+    said = project.refuse("tasks", "--mlab-agent=solution", f"--mlab-sandbox={engine}")
+    assert "the sandbox container does not work here (no-such-engine: is not installed)" in said
+    assert not project.sessions
