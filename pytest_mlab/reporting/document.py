@@ -13,6 +13,7 @@ from pytest_mlab.exceptions import UsageError
 from pytest_mlab.files import write_output
 from pytest_mlab.gates import Verdict
 from pytest_mlab.reporting.summary import Skip, Summary, Tally
+from pytest_mlab.reporting.verdicts import describe_verdict
 from pytest_mlab.results import SCHEMA, Result
 from pytest_mlab.statistics import CONFIDENCE
 
@@ -39,7 +40,7 @@ def make_document(
         "results": [result.to_dict() for result in results],
         "skipped": [dataclasses.asdict(skip.identity) | {"reason": skip.reason} for skip in skips],
         "not_run": list(not_run),
-        "gate": None if verdict is None else _describe_gate(verdict),
+        "gate": None if verdict is None else describe_verdict(verdict),
         "summary": {
             "confidence": CONFIDENCE,
             "total": _figures(summary.total),
@@ -68,28 +69,6 @@ def check_path(flag: str, path: Path) -> None:
 def write_document(path: Path, document: Mapping[str, Any]) -> None:
     """Write a document so that a reader finds it whole or not at all; OSError where that fails."""
     write_output(path, json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
-
-
-def _describe_gate(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "gate": verdict.gate,
-        "verdict": verdict.decision,
-        "reason": verdict.reason,
-        "more_trials": verdict.more,
-        "not_needed": verdict.not_needed,
-        "notes": list(verdict.notes),
-        "claims": [
-            dataclasses.asdict(claim)
-            | {
-                "verdict": judgement.decision,
-                "reason": judgement.reason,
-                "more_trials": judgement.more,
-                "looks": judgement.looks,
-            }
-            | dataclasses.asdict(judgement.evidence)
-            for claim, judgement in verdict.claims.items()
-        ],
-    }
 
 
 def _figures(tally: Tally) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from pytest_mlab import runs
 from pytest_mlab.exceptions import UsageError
+from pytest_mlab.gates import Verdict
 from pytest_mlab.reporting.summary import Skip
+from pytest_mlab.reporting.verdicts import read_verdict
 from pytest_mlab.results import SCHEMA, Identity, Result
 
 DEPTH = 3
@@ -19,7 +21,8 @@ DEPTH = 3
 class Session:
     """The results of one session; ``unfinished`` counts trials that were planned and have none.
 
-    ``folder`` is where its records lie, if they are where it was read from.
+    ``folder`` is where its records lie, if they are where it was read from; ``verdict`` is its
+    gate's, None without one and of a session that was killed.
     """
 
     name: str
@@ -27,6 +30,7 @@ class Session:
     skips: tuple[Skip, ...]
     unfinished: int
     folder: Path | None = None
+    verdict: Verdict | None = None
 
     def find_records(self, result: Result) -> Path | None:
         """Give the folder of a trial's records, also where the session's was moved; or None.
@@ -99,6 +103,7 @@ def _read_document(path: Path) -> Session:
             f"{path}: its schema is {schema!r}, and this version reads {SCHEMA!r}; make its report "
             "with the version of pytest-mlab that wrote it, or leave it out"
         )
+    gate = document.get("gate")
     try:
         return Session(
             name=document["session"],
@@ -106,6 +111,7 @@ def _read_document(path: Path) -> Session:
             skips=tuple(map(_read_skip, document["skipped"])),
             unfinished=len(document["not_run"]),
             folder=path.parent if path.name == runs.RESULTS else None,
+            verdict=None if gate is None else read_verdict(gate),
         )
     except (KeyError, TypeError) as error:
         raise UsageError(

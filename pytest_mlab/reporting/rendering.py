@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pytest_mlab.reporting.table import Table
 from pytest_mlab.reporting.visible import make_visible
 
-NOTE_WIDTH = 79
+WIDTH = 79
+"""Of text: a table that is wider is parted into several, its first column in each."""
 
 
 def render_text(tables: Iterable[Table]) -> str:
@@ -29,12 +30,25 @@ def _text_lines(table: Table) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
     title = _flatten(table.title)
     lines = [title, "=" * len(title)]
-    for name, *figures in grid:
-        cells = [figure.rjust(width) for figure, width in zip(figures, widths[1:], strict=True)]
-        lines.append("  ".join([name.ljust(widths[0]), *cells]).rstrip())
-    return lines + [
-        line for note in table.notes for line in textwrap.wrap(_flatten(note), NOTE_WIDTH)
-    ]
+    for number, columns in enumerate(_break_columns(widths)):
+        lines += [""] if number else []
+        for row in grid:
+            cells = [row[column].rjust(widths[column]) for column in columns]
+            lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
+    return lines + [line for note in table.notes for line in textwrap.wrap(_flatten(note), WIDTH)]
+
+
+def _break_columns(widths: Sequence[int]) -> list[list[int]]:
+    """Part the columns after the first into blocks, each as wide as fits with the first."""
+    blocks: list[list[int]] = [[]]
+    room = WIDTH - widths[0]
+    for column, width in enumerate(widths[1:], start=1):
+        if blocks[-1] and width + 2 > room:
+            blocks.append([])
+            room = WIDTH - widths[0]
+        blocks[-1].append(column)
+        room -= width + 2
+    return blocks
 
 
 def _flatten(text: str) -> str:

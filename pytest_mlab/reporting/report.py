@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
-from pytest_mlab.comparison import Comparison, Counts, compare
-from pytest_mlab.exceptions import UsageError
+from pytest_mlab.reporting.comparing import comparison_tables
 from pytest_mlab.reporting.failures import failure_table
 from pytest_mlab.reporting.formats import (
     NOTHING,
@@ -19,8 +18,10 @@ from pytest_mlab.reporting.published import add_published
 from pytest_mlab.reporting.reading import Session
 from pytest_mlab.reporting.summary import Row, Summary, summarise
 from pytest_mlab.reporting.table import Table
+from pytest_mlab.reporting.tries import tries_tables
+from pytest_mlab.reporting.verdicts import verdict_table
 from pytest_mlab.results import STATUSES, Result, format_improvement
-from pytest_mlab.statistics import average_rate, bootstrap_interval
+from pytest_mlab.statistics import average_mean, average_rate, bootstrap_interval
 
 AVERAGE = "average of tasks"
 
@@ -30,14 +31,10 @@ RATES = (
 )
 IMPROVEMENTS = (
     "Over the baseline, of valid trials only, with its 95 % interval (bootstrap-t) and how many "
-    "they are (n); no interval or an infinite end means that they are too few to tell."
+    "they are (n); no interval or an infinite end means that they are too few to tell. The average "
+    "gives each task with a valid trial the same weight, its interval takes these for a sample."
 )
 FLAGGED = "These trials are counted as they are; somebody should look at their records."
-COMPARED = (
-    "Exact conditional test (Fisher's, stratified by task), two-sided; the p-values of single "
-    "tasks are corrected for their number (Holm). The difference is in points of per cent, its "
-    "95 % interval is for these tasks."
-)
 
 
 def make_report(
@@ -51,8 +48,10 @@ def make_report(
     skips = [skip for session in sessions for skip in session.skips]
     summary = summarise(results, skips)
     tables = [
+        *_gate_tables(sessions),
         _success_table(summary, _cautions(sessions, results)),
         _improvement_table(summary, results),
+        *tries_tables(summary),
         _status_table(summary),
         failure_table(results),
         _cost_table(summary),
@@ -62,8 +61,14 @@ def make_report(
         tables = add_published(tables)
     if against:
         before = [result for session in against for result in session.results]
-        tables[:0] = _comparison_tables(summarise(before), summary)
+        tables[:0] = comparison_tables(summarise(before), summary)
     return tables
+
+
+def _gate_tables(sessions: Sequence[Session]) -> Iterator[Table]:
+    for session in sessions:
+        if session.verdict is not None:
+            yield verdict_table(session.verdict, session.name if len(sessions) > 1 else None)
 
 
 def _success_table(summary: Summary, notes: Iterable[str]) -> Table:
@@ -79,7 +84,7 @@ def _success_table(summary: Summary, notes: Iterable[str]) -> Table:
 
 def _average(summary: Summary, subject: Row) -> str:
     rows = summary.rows_of(subject)
-    counts = [_counts(row) for row in rows if row.task is not None]
+    counts = [(row.tally.successes, row.tally.trials) for row in rows if row.task is not None]
     if not counts:
         return NOTHING
     rate, interval = average_rate(counts)
@@ -100,11 +105,23 @@ def _improvement_table(summary: Summary, results: Sequence[Result]) -> Table:
         interval = bootstrap_interval(values)
         parts = [format_improvement(fmean(values)), f"n={len(values)}"]
         if any(map(math.isfinite, interval)):
-            parts.insert(1, format_interval(interval, "+.0f"))
+            parts.insert(1, format_interval(interval, "+z.0f"))
         return " ".join(parts)
 
+    def average(subject: Row) -> str:
+        keys = ((row.agent, row.llm, row.task) for row in summary.rows_of(subject) if row.task)
+        groups = [improvements[key] for key in keys if key in improvements]
+        if len(groups) < 2:
+            return NOTHING
+        mean, interval = average_mean(groups)
+        return f"{format_improvement(mean)} {format_interval(interval, '+z.0f')}"
+
     table = _by_task("Mean improvement", summary, cell)
-    return Table(table.title, table.columns, table.rows, (IMPROVEMENTS,))
+    averages = [average(subject) for subject in summary.subjects if subject.tally.trials]
+    rows = list(table.rows)
+    if any(shown != NOTHING for shown in averages):
+        rows.append((AVERAGE, *averages))
+    return Table(table.title, table.columns, tuple(rows), (IMPROVEMENTS,))
 
 
 def _status_table(summary: Summary) -> Table:
@@ -138,46 +155,6 @@ def _cost_table(summary: Summary) -> Table:
     ]
     columns = ("agent", "steps/trial", "time/trial", "tokens", "USD")
     return Table("What it took", columns, tuple(rows))
-
-
-def _comparison_tables(before: Summary, after: Summary) -> Iterator[Table]:
-    pairs = _pair_subjects(before, after)
-    for first, second in pairs:
-        comparison = compare(_counts_by_task(before, first), _counts_by_task(after, second))
-        rows = [
-            (
-                task.task,
-                _show_counts(task.before),
-                _show_counts(task.after),
-                _show_difference(_rate(task.after) - _rate(task.before)),
-                _show_p(task.adjusted),
-            )
-            for task in comparison.tasks
-        ]
-        difference = _show_difference(comparison.difference)
-        interval = format_interval(comparison.interval, "+.0f")
-        rows.append((AVERAGE, "", "", f"{difference} {interval}", _show_p(comparison.p_value)))
-        yield Table(
-            f"{second.subject} against {first.subject}",
-            ("task", "before", "after", "difference", "p"),
-            tuple(rows),
-            (COMPARED, *_unpaired(comparison)),
-        )
-
-
-def _pair_subjects(before: Summary, after: Summary) -> list[tuple[Row, Row]]:
-    if len(before.subjects) == len(after.subjects) == 1:
-        return [(before.subjects[0], after.subjects[0])]
-    firsts = {row.subject: row for row in before.subjects}
-    pairs = [(firsts[row.subject], row) for row in after.subjects if row.subject in firsts]
-    if not pairs:
-        raise UsageError("the results to compare have no agent and LLM in common")
-    return pairs
-
-
-def _unpaired(comparison: Comparison) -> list[str]:
-    names = ", ".join(comparison.unpaired)
-    return [f"Only in one of the two, and left out: {names}."] if names else []
 
 
 def _cautions(sessions: Sequence[Session], results: Sequence[Result]) -> list[str]:
@@ -217,28 +194,3 @@ def _by_task(title: str, summary: Summary, cell: Callable[[Row], str]) -> Table:
         for task in tasks
     ]
     return Table(title, ("task", *(each.subject for each in subjects)), tuple(rows))
-
-
-def _counts_by_task(summary: Summary, subject: Row) -> dict[str, Counts]:
-    return {row.task: _counts(row) for row in summary.rows_of(subject) if row.task is not None}
-
-
-def _counts(row: Row) -> Counts:
-    return row.tally.successes, row.tally.trials
-
-
-def _rate(counts: Counts) -> float:
-    successes, trials = counts
-    return successes / trials
-
-
-def _show_counts(counts: Counts) -> str:
-    return "{}/{}".format(*counts)
-
-
-def _show_difference(difference: float) -> str:
-    return f"{difference * 100:+.0f}"
-
-
-def _show_p(p_value: float) -> str:
-    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"

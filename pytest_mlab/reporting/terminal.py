@@ -13,6 +13,7 @@ from pytest_mlab.reporting.formats import (
     format_seconds,
 )
 from pytest_mlab.reporting.summary import Row, Skip, Summary
+from pytest_mlab.reporting.verdicts import add_remarks
 from pytest_mlab.results import Result, format_improvement
 
 TASK_WIDTH = 12
@@ -90,27 +91,8 @@ def gate_lines(verdict: Verdict, width: int) -> Iterator[str]:
     for claim, judgement in verdict.claims.items():
         words = f"{judgement.decision} {claim}: " if several else ""
         yield from _wrap(words + judgement.reason, width)
-    yield from _wrap(_advise(verdict), width)
-    if verdict.not_needed:
-        yield from _wrap(f"{format_count(verdict.not_needed, 'trial')} not needed", width)
-    for note in verdict.notes:
-        yield from _wrap(note, width)
-
-
-def _advise(verdict: Verdict) -> str:
-    """Say what would decide, where it is not decided and that can be told."""
-    open_claims = verdict.deciding.values() if verdict.decision == "undecided" else ()
-    if not any(judgement.looks for judgement in open_claims):
-        return ""
-    if verdict.more is None:
-        return "no number of trials would decide at this rate"
-    unknown = sum(judgement.evidence.unknown for judgement in open_claims)
-    if verdict.more <= unknown:
-        return (
-            f"{format_count(unknown, 'trial')} without an outcome would decide; --mlab-resume runs "
-            "again what broke down or did not run"
-        )
-    return f"about {format_count(verdict.more, 'more trial')} would decide, were the rate to stay"
+    for remark in add_remarks(verdict):
+        yield from _wrap(remark, width)
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -29,6 +29,21 @@ def test_text_is_aligned() -> None:
     ]
 
 
+def test_text_that_is_too_wide_for_a_terminal_is_parted() -> None:
+    agents = tuple(f"research · gpt-{number}" for number in range(9))
+    table = Table("Success rate", ("task", *agents), (("digits", *("3/8 38 % [14, 69]",) * 9),))
+
+    lines = render_text([table]).splitlines()
+
+    assert max(map(len, lines)) < 80
+    assert [line.partition(" ")[0] for line in lines[2:]] == ["task", "digits", ""] * 2 + [
+        "task",
+        "digits",
+    ]
+    assert sum(line.count("3/8") for line in lines) == 9
+    assert [name for name in agents if render_text([table]).count(name) != 1] == []
+
+
 def test_markdown_is_a_table() -> None:
     html = MarkdownIt("gfm-like", {"linkify": False}).render(render_markdown([TABLE]))
 

@@ -2,13 +2,14 @@
 
 import pytest
 
+from pytest_mlab.comparison import smallest_drop, trials_needed
 from pytest_mlab.exceptions import UsageError
 from pytest_mlab.reporting.reading import Session
 from pytest_mlab.reporting.report import make_report
 from pytest_mlab.reporting.summary import Skip
 from pytest_mlab.reporting.table import Table
 from pytest_mlab.results import Result, Usage
-from pytest_mlab.statistics import bootstrap_interval
+from pytest_mlab.statistics import average_mean, bootstrap_interval
 from tests.reporting.builders import make_identity, make_result, make_results
 
 
@@ -120,7 +121,32 @@ def test_a_comparison_comes_first() -> None:
         ("digits", "0/8", "8/8", "+100", "<0.001"),
         ("average of tasks", "", "", "+100 [+54, +100]", "<0.001"),
     )
-    assert table.notes[1] == "Only in one of the two, and left out: imdb, wine."
+    assert table.notes[1].startswith("To show a difference as large as this one 4 times in 5, ")
+    assert table.notes[2] == "Only in one of the two, and left out: imdb, wine."
+
+
+def test_a_comparison_says_what_so_many_trials_can_show() -> None:
+    before, after = session(*make_results("SSSB" * 8)), session(*make_results("SSBB" * 8))
+
+    notes = make_report([after], [before])[0].notes
+
+    drop = smallest_drop(0.75, 32)
+    assert drop is not None
+    assert notes[1] == f"So many trials show a drop by {drop * 100:.0f} points 4 times in 5."
+    assert f", {trials_needed(0.75, 0.5)} trials on each side would do" in notes[2]
+
+
+def test_improvements_are_averaged_over_tasks() -> None:
+    gains = {"digits": [0.1, 0.2], "wine": [0.3], "cora": []}
+    trials = [make_result(improvement=gain, task=task) for task in gains for gain in gains[task]]
+
+    table = tables(session(*trials, make_result("no-submission", task="cora")))["Mean improvement"]
+
+    _, (low, high) = average_mean([[0.1, 0.2], [0.3]])
+    assert table.rows[-1] == (
+        "average of tasks",
+        f"+22.5 % [{low * 100:+.0f}, {high * 100:+.0f}]",
+    )
 
 
 def test_two_llms_can_be_compared() -> None:

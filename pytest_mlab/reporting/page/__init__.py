@@ -56,7 +56,7 @@ def render_page(sessions: Sequence[Session], tables: Sequence[Table]) -> str:
             style_digest=_digest(style),
             script_digest=_digest(script),
             sessions=sessions,
-            facts=_list_facts(summary),
+            facts=[*_list_verdicts(sessions), *_list_facts(summary)],
             tables=tables,
             plots=_draw(summary, results, [trial.curve for trial in trials]),
             trials=trials,
@@ -65,6 +65,11 @@ def render_page(sessions: Sequence[Session], tables: Sequence[Table]) -> str:
             subjects=sorted({result.subject for result in results}),
         )
     )
+
+
+def _list_verdicts(sessions: Sequence[Session]) -> list[tuple[str, str]]:
+    verdicts = [session.verdict for session in sessions if session.verdict is not None]
+    return [(f"gate {verdict.gate}", verdict.decision) for verdict in verdicts]
 
 
 def _list_facts(summary: Summary) -> list[tuple[str, str]]:

@@ -57,5 +57,6 @@ class PageWriter:
             tuple(gathered.skips),
             len(gathered.not_run),
             self._records,
+            gathered.verdict,
         )
         return render_page([session], make_report([session]))
