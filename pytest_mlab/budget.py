@@ -33,11 +33,11 @@ class Spending:
 class Budget:
     """A ledger of what was used and what is under way, against what is allowed.
 
-    Every worker opens the same ``path``; ``started`` is when the session began, as `time.time`
-    gives it. A call is booked at the most that it may take before it is made and corrected
-    afterwards, so that calls of several workers at once cannot overspend together; what a killed
-    worker had booked stays booked, since its provider may charge it. Devices count from when a
-    trial begins to when it ends.
+    Every worker opens the same ``path``; ``started`` is when the session began, as `time.monotonic`
+    gives it: one clock for all processes of a machine, which nobody sets back. A call is booked at
+    the most that it may take before it is made and corrected afterwards, so that calls of several
+    workers at once cannot overspend together; what a killed worker had booked stays booked, since
+    its provider may charge it. Devices count from when a trial begins to when it ends.
     """
 
     def __init__(self, path: Path, allowance: Allowance, started: float) -> None:
@@ -109,14 +109,14 @@ class Budget:
         if not count:
             yield
             return
-        entry, start = uuid.uuid4().hex, time.time()
+        entry, start = uuid.uuid4().hex, time.monotonic()
         with self._lock:
             self._append(entry, gpus=count, since=start, until=start + most_seconds)
         try:
             yield
         finally:
             with self._lock:
-                self._append(entry, gpus=count, since=start, until=time.time())
+                self._append(entry, gpus=count, since=start, until=time.monotonic())
 
     def _append(self, entry: str, **amounts: float) -> None:
         with self.path.open("a", encoding="utf-8") as ledger:
@@ -130,7 +130,7 @@ class Budget:
                 self._read_to = ledger.tell()
             records = map(json.loads, lines)
             self._entries |= {record["entry"]: record for record in records}
-        now, entries = time.time(), self._entries.values()
+        now, entries = time.monotonic(), self._entries.values()
         seconds = sum(
             each["gpus"] * (min(now, each["until"]) - each["since"])
             for each in entries

@@ -34,7 +34,7 @@ def open_budget(config: pytest.Config) -> None:
     """Open the session's budget, if it has one; its time began when the controller's did."""
     allowance = config.stash[SETTINGS].budget
     if allowance is not None:
-        started = getattr(config, "workerinput", {}).get("mlab_started", time.time())
+        started = getattr(config, "workerinput", {}).get("mlab_started", time.monotonic())
         path = config.rootpath / config.stash[SESSION] / FILE
         config.stash[BUDGET] = Budget(path, allowance, started)
 
@@ -65,7 +65,7 @@ class BudgetKeeper:
     def __init__(self, config: pytest.Config, collector: ResultCollector) -> None:
         self._config = config
         self._budget = config.stash[BUDGET]
-        self._started = time.time()
+        self._started = time.monotonic()
         self._collector = collector
 
     @pytest.hookimpl(optionalhook=True)

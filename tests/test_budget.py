@@ -13,7 +13,7 @@ from pytest_mlab.exceptions import BudgetSpent
 
 def open_budget(folder: Path, *, began: float = 0.0, **limits: float) -> Budget:
     """Open a budget of a session that began so many hours ago."""
-    return Budget(folder / "budget", Allowance(**limits), time.time() - began * 3600)
+    return Budget(folder / "budget", Allowance(**limits), time.monotonic() - began * 3600)
 
 
 def test_a_call_is_booked_at_its_most_and_settled_at_what_it_took(tmp_path: Path) -> None:
@@ -56,6 +56,18 @@ def test_time_is_everyones(tmp_path: Path) -> None:
         open_budget(tmp_path, began=3.1, hours=3).check()
 
 
+def test_a_clock_that_is_set_back_gives_nothing_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = open_budget(tmp_path, began=1.0, gpu_hours=1)
+    with budget.hold_devices(4, 60):
+        time.sleep(0.05)
+        monkeypatch.setattr(time, "time", lambda: 0.0)
+        assert budget.spent.hours >= 1.0
+        assert budget.spent.gpu_hours >= 4 * 0.05 / 3600
+    assert budget.spent.gpu_hours >= 4 * 0.05 / 3600
+
+
 def test_devices_count_from_when_a_trial_begins(tmp_path: Path) -> None:
     budget, other = (open_budget(tmp_path, gpu_hours=1e-4) for _ in range(2))  # 0.36 s
     with budget.hold_devices(4, 60):
@@ -92,7 +104,7 @@ def test_it_says_what_is_used_of_what_is_limited(tmp_path: Path) -> None:
 
 def spend(path: Path, calls: int) -> int:
     """Book and settle calls of ten cents until the budget is spent; give how many went through."""
-    budget = Budget(path, Allowance(usd=1.0), time.time())
+    budget = Budget(path, Allowance(usd=1.0), time.monotonic())
     done = 0
     for _ in range(calls):
         try:

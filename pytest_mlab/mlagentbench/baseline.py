@@ -55,6 +55,7 @@ def _score_starter(task: Task, data: PreparedData, root: Path, devices: tuple[st
         writable=root,
         readable=(data.public,),
         memory_gb=task.resources.memory_gb,
+        network=task.resources.network,
         environment={"CUDA_VISIBLE_DEVICES": ",".join(devices)},
     )
     script = Script(

@@ -144,6 +144,46 @@ with open(f"/proc/{sys.argv[1]}/maps") as maps, open(f"/proc/{sys.argv[1]}/mem",
     assert (FOUND not in run.stdout) is holds
 
 
+@walls
+@root_only_if_open
+def test_trace_the_harness(
+    attack: Attack, victim: subprocess.Popen[bytes], kind: str, holds: bool
+) -> None:
+    """By ``ptrace``, which lets go of it again when the tracer ends."""
+    script = """
+import ctypes
+seize = 0x4206
+if ctypes.CDLL(None).ptrace(seize, int(sys.argv[1]), None, None) == 0:
+    print("seized")
+"""
+    run = attack(kind, script, victim.pid)
+    assert run.exit_code == 0, run.stderr
+    assert ("seized" not in run.stdout) is holds
+
+
+@walls
+@root_only_if_open
+def test_read_the_memory_of_the_harness_by_a_system_call(
+    attack: Attack, victim: subprocess.Popen[bytes], kind: str, holds: bool
+) -> None:
+    """What of it can be read starts where its main program does, with the mark of such files."""
+    start = int(Path(f"/proc/{victim.pid}/maps").read_text().split("-")[0], 16)
+    script = """
+import ctypes
+class Piece(ctypes.Structure):
+    _fields_ = [("start", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+buffer = ctypes.create_string_buffer(4)
+near, far = Piece(ctypes.addressof(buffer), 4), Piece(int(sys.argv[2]), 4)
+ctypes.CDLL(None).process_vm_readv(
+    int(sys.argv[1]), ctypes.byref(near), 1, ctypes.byref(far), 1, ctypes.c_ulong(0)
+)
+print("read" if buffer.raw == b"\\x7fELF" else "nothing")
+"""
+    run = attack(kind, script, victim.pid, start)
+    assert run.exit_code == 0, run.stderr
+    assert (run.stdout == "nothing\n") is holds
+
+
 ADD_KEY, KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(platform.machine(), (0, 0))
 SESSION_KEYRING, UNLINK, SEARCH, READ_KEY = -3, 9, 10, 11
 
