@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_mlab import TaskError
@@ -122,7 +122,7 @@ JSON_LIKE = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(st.dictionaries(st.sampled_from(["name", "goal", "size", "count", "parts"]), JSON_LIKE))
 def test_whatever_stands_there_is_read_or_refused_with_a_message(values: dict[str, Any]) -> None:
     with contextlib.suppress(TaskError):
