@@ -17,6 +17,9 @@ from pytest_mlab.exceptions import BudgetSpent
 
 Kind = Literal["usd", "tokens", "gpu_hours", "hours"]
 
+POLL = 0.1
+"""How often a call that waits for others looks whether they are settled, in seconds."""
+
 _UNITS: dict[Kind, str] = {"usd": "USD", "tokens": "tokens", "gpu_hours": "GPU-hours", "hours": "h"}
 
 
@@ -36,8 +39,9 @@ class Budget:
     Every worker opens the same ``path``; ``started`` is when the session began, as `time.monotonic`
     gives it: one clock for all processes of a machine, which nobody sets back. A call is booked at
     the most that it may take before it is made and corrected afterwards, so that calls of several
-    workers at once cannot overspend together; what a killed worker had booked stays booked, since
-    its provider may charge it. Devices count from when a trial begins to when it ends.
+    workers at once cannot overspend together; one that would fit once others are settled waits for
+    them. What a killed worker had booked stays booked, since its provider may charge it. Devices
+    count from when a trial begins to when it ends.
     """
 
     def __init__(self, path: Path, allowance: Allowance, started: float) -> None:
@@ -72,28 +76,41 @@ class Budget:
             if getattr(self.allowance, kind) < math.inf
         )
 
-    def book(self, usd: float, tokens: int) -> str:
+    def book(self, usd: float, tokens: int, patience: float = 0.0) -> str:
         """Book what a call may take and give the entry's id.
 
-        Raises `BudgetSpent` where it is more than what is left.
+        Raises `BudgetSpent` where it is more than what is left, and after ``patience`` seconds
+        where it is less than that only once calls that are under way turn out cheaper.
         """
-        with self._lock:
-            spent = self._sum()
-            asked = Spending(usd, tokens)
-            for kind, unit in _UNITS.items():
-                used, more = getattr(spent, kind), getattr(asked, kind)
-                allowed = getattr(self.allowance, kind)
-                if used + more > allowed:
-                    limit = f"{_show(allowed)} {unit}"
-                    raise BudgetSpent(
-                        f"the session's budget of {limit} does not hold the next call: "
-                        f"{_show(used)} are used, and the call may take {_show(more)}; raise "
-                        "--mlab-budget",
-                        limit,
-                    )
-            entry = uuid.uuid4().hex
-            self._append(entry, usd=usd, tokens=tokens)
-        return entry
+        asked, until = Spending(usd, tokens), time.monotonic() + patience
+        while True:
+            with self._lock:
+                kind = self._find_lack(asked, self._sum())
+                if kind is None:
+                    entry = uuid.uuid4().hex
+                    self._append(entry, usd=usd, tokens=tokens, open=True)
+                    return entry
+                hopeless = self._find_lack(asked, self._sum(settled=True)) is not None
+            if hopeless or time.monotonic() >= until:
+                raise self._refuse(asked, kind)
+            time.sleep(POLL)
+
+    def _find_lack(self, asked: Spending, spent: Spending) -> Kind | None:
+        """Give the first kind of which more is asked than is left."""
+        for kind in _UNITS:
+            used, more = getattr(spent, kind), getattr(asked, kind)
+            if used + more > getattr(self.allowance, kind):
+                return kind
+        return None
+
+    def _refuse(self, asked: Spending, kind: Kind) -> BudgetSpent:
+        used, limit = getattr(self.spent, kind), getattr(self.allowance, kind)
+        named = f"{_show(limit)} {_UNITS[kind]}"
+        return BudgetSpent(
+            f"the session's budget of {named} does not hold the next call: {_show(used)} are used "
+            f"or booked, and the call may take {_show(getattr(asked, kind))}; raise --mlab-budget",
+            named,
+        )
 
     def settle(self, entry: str, usd: float, tokens: int) -> None:
         """Correct a booking to what the call did take."""
@@ -122,7 +139,8 @@ class Budget:
         with self.path.open("a", encoding="utf-8") as ledger:
             ledger.write(json.dumps({"entry": entry, **amounts}) + "\n")
 
-    def _sum(self) -> Spending:
+    def _sum(self, *, settled: bool = False) -> Spending:
+        """Add up all entries, or those alone that are ``settled`` (no call of theirs under way)."""
         if self.path.exists():
             with self.path.open("rb") as ledger:
                 ledger.seek(self._read_to)
@@ -130,7 +148,8 @@ class Budget:
                 self._read_to = ledger.tell()
             records = map(json.loads, lines)
             self._entries |= {record["entry"]: record for record in records}
-        now, entries = time.monotonic(), self._entries.values()
+        now = time.monotonic()
+        entries = [one for one in self._entries.values() if not (settled and "open" in one)]
         seconds = sum(
             each["gpus"] * (min(now, each["until"]) - each["since"])
             for each in entries

@@ -74,8 +74,8 @@ OPTIONS = (
     ),
     Option(
         "--mlab-gate",
-        "what makes the session pass: each (trial succeeds), rate>=0.375 or "
-        "no-worse-than=results.json (default: each)",
+        "what makes the session pass: each (trial succeeds), rate>=0.375 (,per-task and ,point may "
+        "follow) or no-worse-than=results.json (default: each)",
         "GATE",
         "each",
     ),

@@ -115,6 +115,19 @@ def resume_trial(session: Path, nodeid: str, conditions: Conditions) -> Resumpti
     return Resumption(notes[0] if notes else "starts: it had not begun")
 
 
+def has_ended(session: Path, nodeid: str) -> bool:
+    """Tell whether there is a result of a trial that may be taken over, whatever its conditions."""
+    for earlier in _chain(session):
+        folder = _last_folder(earlier, nodeid)
+        try:
+            result = None if folder is None else _read_result(folder)
+        except _Damaged:
+            continue
+        if result is not None and result.status not in ERRORS:
+            return True
+    return False
+
+
 class _Damaged(Exception):
     """A record cannot be read; the message names it."""
 

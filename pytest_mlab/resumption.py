@@ -11,12 +11,12 @@ import pytest
 from pytest_mlab import runs
 from pytest_mlab.agents import Agent, describe_agent, goes_on, name_of
 from pytest_mlab.checkpoint import CannotGoOn, Checkpoint, read_checkpoint, restore
-from pytest_mlab.collection import identity_of
+from pytest_mlab.collection import identity_of, need_of
 from pytest_mlab.environment import Limits
 from pytest_mlab.exceptions import InfraError, TaskError
 from pytest_mlab.results import Result
 from pytest_mlab.resuming import hold, resume_trial, write_conditions
-from pytest_mlab.session import NOTE, RESUMED, session_folder
+from pytest_mlab.session import DEVICES, NOTE, RESUMED, session_folder
 from pytest_mlab.subjects import SETTINGS, find_llm, find_roles
 from pytest_mlab.task import Task
 from pytest_mlab.workspace import Workspace
@@ -45,11 +45,16 @@ def take_up(item: pytest.Item, folder: Path, agent: Agent, limits: Limits) -> No
     if resumed is None:
         return
     found = resume_trial(resumed, identity.nodeid, conditions)
+    settings = item.config.stash[SETTINGS]
+    if found.result is None and settings.budget is not None:
+        from pytest_mlab.budgeting import check_budget
+
+        check_budget(item.config, identity, need_of(item, len(item.config.stash[DEVICES])))
     item.stash[NOTE] = found.note
     if found.result is not None:
         runs.record_result(folder, found.result)
         item.stash[TAKEN] = found.result
-    elif found.folder is not None and item.config.stash[SETTINGS].resume == "step":
+    elif found.folder is not None and settings.resume == "step":
         replayed = identity.llm and find_llm(item.config, identity.llm).protocol == "replay"
         if goes_on(agent) and not replayed:
             item.stash[EARLIER] = found.folder

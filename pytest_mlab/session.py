@@ -207,8 +207,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if settings.budget is not None:
         from pytest_mlab.budgeting import check_budget
 
-        need = need_of(item, len(item.config.stash[DEVICES]))
-        check_budget(item.config, identity, need)
+        earlier = item.config.stash[RESUMED]
+        # what may be taken over is free; whether it is, `take_up` knows
+        if earlier is None or not resuming.has_ended(earlier, identity.nodeid):
+            check_budget(item.config, identity, need_of(item, len(item.config.stash[DEVICES])))
     if settings.gate is None or settings.per_round is None:
         return
     from pytest_mlab.gating import NOT_NEEDED, is_needed

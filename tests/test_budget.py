@@ -1,6 +1,7 @@
 """A session's budget holds, however many processes use it at once."""
 
 import multiprocessing
+import threading
 import time
 from pathlib import Path
 
@@ -33,6 +34,26 @@ def test_what_does_not_fit_is_not_booked(tmp_path: Path) -> None:
         budget.book(0.1, 60)
     assert budget.spent.usd == 0.75
     budget.book(0.25, 50)
+
+
+def test_a_call_waits_for_others_that_may_turn_out_cheaper(tmp_path: Path) -> None:
+    budget, other = (open_budget(tmp_path, usd=1.0) for _ in range(2))
+    entry = other.book(0.75, 0)
+    settling = threading.Timer(0.3, other.settle, (entry, 0.25, 0))
+    settling.start()
+    budget.book(0.5, 0, patience=30)
+    settling.join()
+    assert budget.spent.usd == 0.75
+
+
+def test_a_call_does_not_wait_in_vain(tmp_path: Path) -> None:
+    budget = open_budget(tmp_path, usd=1.0)
+    budget.settle(budget.book(0.75, 0), 0.75, 0)
+    with pytest.raises(BudgetSpent):
+        budget.book(0.5, 0, patience=1000)  # nothing is under way
+    budget.book(0.25, 0)
+    with pytest.raises(BudgetSpent, match="1 are used or booked"):
+        budget.book(0.1, 0, patience=0.2)
 
 
 def test_what_a_killed_worker_booked_stays_booked(tmp_path: Path) -> None:

@@ -96,6 +96,31 @@ def test_what_is_left_over_is_what_resuming_runs(
     assert sum(bool(result.resumed) for result in results) == done
 
 
+def test_what_is_finished_is_taken_over_though_nothing_is_left(
+    napping: Project, plugin_args: tuple[str, ...]
+) -> None:
+    options = ("tasks", "--mlab-agent=napper:nap", "--mlab-seed=0", *plugin_args)
+    assert napping.run(*options, "--mlab-trials=2").ret == 0
+
+    again = napping.run(*options, "--mlab-trials=4", "--mlab-resume", "--mlab-budget=0.000001h")
+
+    assert again.ret == UNDECIDED
+    again.assert_outcomes(passed=2, skipped=2)
+    assert all(result.resumed for result in napping.results().values())
+
+
+def test_what_would_have_to_run_again_is_left_over(napping: Project) -> None:
+    assert napping.run("tasks", "--mlab-agent=napper:nap").ret == 0
+
+    again = napping.run(
+        *("tasks", "--mlab-agent=napper:nap", "--mlab-resume"),
+        *("--mlab-max-steps=7", "--mlab-budget=0.000001h"),
+    )
+
+    again.assert_outcomes(skipped=1)
+    assert skipped(napping)[0]["reason"].startswith("not run: budget: ")
+
+
 def test_a_gate_counts_what_was_left_over_both_ways(napping: Project) -> None:
     run = ("tasks", "--mlab-agent=napper:nap", "--mlab-trials=12", "--mlab-budget=0.04min")
 

@@ -17,6 +17,11 @@ BYTES_PER_TOKEN = 3
 """For what a prompt will cost, before the API says: English takes 4 to 5, code 3, Chinese 3."""
 
 
+PATIENCE = 120.0
+"""How long a call waits for others to be settled before the budget is said not to hold it, in
+seconds: most calls take less, and what a killed worker has booked is never settled."""
+
+
 class Meter:
     """The calls of one trial, whichever of its LLMs they go to.
 
@@ -94,7 +99,8 @@ class Meter:
             answer = error
             raise
         finally:
-            if self.budget and booked and (charged := _charged(answer)) is not None:
+            if self.budget and booked:
+                charged = _charged(answer) or most  # the most where it cannot be known
                 self.budget.settle(booked, charged.cost_usd, charged.tokens)
         self.usage += answer.usage
         return answer
@@ -104,7 +110,8 @@ class Meter:
         if self.budget is None or spec.protocol == "replay":
             return None
         try:
-            return self.budget.book(most.cost_usd, most.tokens)
+            patience = min(PATIENCE, self.seconds())
+            return self.budget.book(most.cost_usd, most.tokens, patience)
         except BudgetSpent as error:
             if self.calls:
                 raise

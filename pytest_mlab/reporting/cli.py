@@ -70,7 +70,9 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="show the paper's figures beside those measured",
     )
-    report.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
+    report.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write to this file (default: print)"
+    )
     return parser
 
 

@@ -8,6 +8,7 @@ from pytest_mlab.reporting.comparing import comparison_tables
 from pytest_mlab.reporting.failures import failure_table
 from pytest_mlab.reporting.formats import (
     NOTHING,
+    format_count,
     format_interval,
     format_number,
     format_percent,
@@ -162,11 +163,11 @@ def _cautions(sessions: Sequence[Session], results: Sequence[Result]) -> list[st
     skipped = sum(len(session.skips) for session in sessions)
     unfinished = sum(session.unfinished for session in sessions)
     if skipped:
-        cautions.append(f"{skipped} trials were skipped and are not counted.")
+        cautions.append(f"Not counted: {format_count(skipped, 'skipped trial')}.")
     if unfinished:
         cautions.append(
-            f"{unfinished} planned trials have no result (not run, or cut short) and are not "
-            "counted."
+            f"Not counted: {format_count(unfinished, 'planned trial')} without a result (not run, "
+            "or cut short)."
         )
     return cautions + _mixtures(results)
 

@@ -93,8 +93,8 @@ def test_what_is_not_counted_is_said() -> None:
     table = tables(session(*make_results("S"), skips=2, unfinished=3))["Success rate"]
 
     assert table.notes[1:] == (
-        "2 trials were skipped and are not counted.",
-        "3 planned trials have no result (not run, or cut short) and are not counted.",
+        "Not counted: 2 skipped trials.",
+        "Not counted: 3 planned trials without a result (not run, or cut short).",
     )
 
 
