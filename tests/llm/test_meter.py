@@ -120,7 +120,7 @@ class TestLimitsOfTheTrial:
 
 def make_budget(folder: Path, **limits: float) -> Budget:
     """Open a session's budget."""
-    return Budget(folder / "budget", Allowance(**limits), time.time())
+    return Budget(folder / "budget", Allowance(**limits), time.monotonic())
 
 
 class TestBudgetOfTheSession:
@@ -152,7 +152,7 @@ class TestBudgetOfTheSession:
             ask(subject, llm)
 
     def test_no_call_is_made_after_the_sessions_time(self, tmp_path: Path) -> None:
-        budget = Budget(tmp_path / "budget", Allowance(hours=1), time.time() - 3600)
+        budget = Budget(tmp_path / "budget", Allowance(hours=1), time.monotonic() - 3600)
         subject, llm = meter(budget=budget), Scripted(using(1))
         subject.calls = 1
         with pytest.raises(BudgetSpent, match=r"budget of 1 h does not hold"):
