@@ -1,10 +1,20 @@
 """What every test gets: a cache and leases of its own, never the user's."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from tests.projects import Project, ways_to_run
+
+
+def pytest_configure() -> None:
+    """Let sessions that tests start be interrupted, also where this one runs in the background.
+
+    A shell has its background jobs ignore Ctrl-C, and what they start inherits that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

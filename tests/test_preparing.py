@@ -100,7 +100,7 @@ class TestABaselineThatIsNotStated:
 
     def test_a_sound_task_passes_all_checks(self, project: Project) -> None:
         project.task("cut", baseline=UNSTATED)
-        project.run("tasks", "--mlab-check").assert_outcomes(passed=6)
+        project.run("tasks", "--mlab-check").assert_outcomes(passed=7)
 
     def test_the_options_of_a_run_do_not_bind_the_starter(self, project: Project) -> None:
         project.task("cut", baseline=UNSTATED)
@@ -143,7 +143,7 @@ class TestStrict:
         self, project: Project, option: str
     ) -> None:
         project.task("needy", resources={"requires": ["no-such-package"]})
-        project.run("tasks", option).assert_outcomes(skipped=6 if "check" in option else 1)
+        project.run("tasks", option).assert_outcomes(skipped=7 if "check" in option else 1)
         run = project.run("tasks", option, "--mlab-strict")
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         assert run.parseoutcomes().keys() == {"errors"}

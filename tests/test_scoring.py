@@ -375,7 +375,7 @@ for folder in ("/proc/self/fd", f"/proc/{os.getppid()}/fd"):
             os.write(file, forged)
         except OSError:
             pass
-for number in range(3, 64):
+for number in range(3, 1024):
     try:
         os.write(number, forged)
     except OSError:
@@ -394,7 +394,7 @@ for number in range(3, 64):
         """Nobody waits for it: it is the submission's doing where that was run, else the task's."""
         body = """
             import os
-            for number in range(3, 64):
+            for number in range(3, 1024):
                 try:
                     os.set_blocking(number, False)
                     while os.write(number, b"x" * 4096):

@@ -82,7 +82,7 @@ def test_without_a_sandbox_nobody_asks_unless_told_so(
     pytester.makeconftest(
         """
         from pytest_mlab import sandbox, session
-        session.find_sandbox = lambda name: sandbox.find_sandbox("none")
+        session.find_sandbox = lambda *asked: sandbox.find_sandbox("none")
         """
     )
     options = ["--mlab-agent=tools", f"--mlab-llm={server.name}", "--rootdir=.", "--confcutdir=."]
