@@ -19,7 +19,7 @@ _PACKAGE = Path(__file__).parent
 BUNDLED = _PACKAGE / "tasks" if (_PACKAGE / "tasks").is_dir() else _PACKAGE.parent / "tasks"
 """The tasks that come with the package: within it when installed, beside it in a checkout."""
 
-_FORMAT_LINE = re.compile(rb'^\s*format\s*=\s*["\']mlab/', re.MULTILINE)
+_FORMAT_LINE = rb'(?m)^\s*format\s*=\s*["\']mlab/'  # compiled when first needed
 
 
 def is_task(folder: Path) -> bool:
@@ -34,7 +34,7 @@ def task_file(folder: Path) -> Path | None:
     of the original's. Other tools name files ``task.toml`` too, hence the look inside.
     """
     try:
-        if _FORMAT_LINE.search((folder / FILE).read_bytes()) is not None:
+        if re.search(_FORMAT_LINE, (folder / FILE).read_bytes()) is not None:
             return folder / FILE
     except OSError:
         pass
