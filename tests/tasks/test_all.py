@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mlab.task import Task
+from pytest_mlab.task import Task, task_files
 from pytest_mlab.taskfile import load_task
 from tests.tasks.bundled import FOLDER
 
@@ -59,8 +59,8 @@ def test_a_baseline_is_stated_or_measured_by_five_runs(task: Task) -> None:
 def test_the_instruction_names_what_is_handed_in_and_every_file(task: Task) -> None:
     assert task.submission.file in task.instruction
     assert task.metric.name in task.instruction
-    for file in task.workspace.iterdir():
-        assert f"`{file.name}" in task.instruction
+    for file in task_files(task.workspace):
+        assert f"`{file.relative_to(task.workspace).parts[0]}" in task.instruction
 
 
 def test_the_starter_prints_its_validation_figure(task: Task) -> None:
