@@ -14,6 +14,8 @@ LANE = 13
 LEFT, RIGHT, TOP = 122, WIDTH - 20, 6
 RANGE = -1.0, 2.0
 """Improvements beyond are drawn at the edge: one may be a thousandfold, and hide all others."""
+CHEAPEST = 1e-9
+"""US dollars (or tokens) of a trial below which nothing was spent."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def plot_usage(summary: Summary) -> Plot | None:
         return (usage.cost_usd if costs else usage.tokens) / row.tally.trials
 
     most = max(map(spent, rows), default=0)
-    if not most:
+    if most < CHEAPEST:
         return None
     unit = "USD" if costs else "tokens"
     plot = Plot(f"Success and {unit}", "", tuple(row.subject for row in rows), 240)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mlab import runs
@@ -17,7 +17,7 @@ from pytest_mlab.reporting.page import render_page
 from pytest_mlab.reporting.page.trials import view_trials
 from pytest_mlab.reporting.reading import Session, read_sessions
 from pytest_mlab.reporting.report import make_report
-from pytest_mlab.results import Result
+from pytest_mlab.results import Result, Usage
 from pytest_mlab.trace import Trace
 from tests.reporting.builders import make_result, make_results, results
 from tests.reporting.test_reading import plan_session
@@ -141,6 +141,7 @@ def test_text_of_an_agent_stays_text(tmp_path: Path, evil: str) -> None:
 
 
 @given(st.lists(results(), min_size=1, max_size=4))
+@example([make_result(usage=Usage(cost_usd=5e-324))])
 @settings(max_examples=25, deadline=None)
 def test_any_result_can_be_shown(trials: list[Result]) -> None:
     text = render(*trials)
