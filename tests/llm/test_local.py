@@ -89,7 +89,7 @@ def test_a_prompt_that_is_too_long_for_it(llm: LLM) -> None:
 def test_every_step_is_a_call_of_a_tool_with_its_arguments(llm: LLM) -> None:
     messages = [Message.user("Improve the accuracy of train.py, then submit.")]
     for _ in range(3):
-        reply = llm.complete(Request(messages=tuple(messages), tools=TOOLS, temperature=0.5))
+        reply = llm.complete(Request(messages=tuple(messages), tools=TOOLS, temperature=0.0))
         assert reply.stop == "tool"
         [call] = reply.tool_calls
         tool = next(tool for tool in TOOLS if tool.name == call.name)
