@@ -68,6 +68,7 @@ def read_settings(config: pytest.Config) -> Settings:
         raise UsageError(
             f"--mlab-gate-max-trials: {most} is less than a round of --mlab-trials={trials}"
         )
+    progress, interval = reader.progress("--mlab-progress")
     sandbox = reader.text("--mlab-sandbox") or "auto"
     if config.getoption("mlab_image") and sandbox.partition(":")[0] != "container":
         raise UsageError("--mlab-image: is what a container runs; add --mlab-sandbox=container")
@@ -94,8 +95,8 @@ def read_settings(config: pytest.Config) -> Settings:
         check=bool(look_up(config, "mlab_check")),
         resume=reader.choice("--mlab-resume", ("trial", "step")),
         eval_steps=bool(look_up(config, "mlab_eval_steps")),
-        progress=reader.progress("--mlab-progress")[0],
-        interval=reader.progress("--mlab-progress")[1],
+        progress=progress,
+        interval=interval,
         prepare=bool(look_up(config, "mlab_prepare")),
         strict=bool(look_up(config, "mlab_strict")),
     )
