@@ -33,6 +33,12 @@ def outside_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def no_stale_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sessions that a test starts see a module that it rewrites within the same second."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+
 @pytest.fixture(params=ways_to_run())
 def plugin_args(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Give the arguments of each way in which a session may run."""

@@ -8,6 +8,7 @@ from pytest_mlab.actions import ACTIONS
 from pytest_mlab.exceptions import ActionError, Unavailable
 from pytest_mlab.llm.local import require
 from pytest_mlab.llm_actions import LLM_ACTIONS
+from pytest_mlab.results import ERRORS
 from tests.agents.conftest import Ran
 
 try:
@@ -39,14 +40,16 @@ def test_every_step_is_a_valid_action(run_session: Run, agent: str, llm: str) ->
         task="tasks/digits",
     )
     (result,) = ran.results
-    assert result.stop in {"submitted", "steps"}, ran.text
+    # How far it gets is a matter of luck and of the machine; what it does on the way is not.
+    assert result.status not in ERRORS | {"agent-error"}, ran.text
     assert result.usage.output_tokens > 0
     events = ran.events()
-    assert 1 <= len(events) <= 3
+    assert len(events) <= 3
+    assert events or result.stop in {"gave-up", "time"}
     for event in events:
         try:
             EVERY[event["action"]].check(event["arguments"])
         except ActionError as error:
             pytest.fail(str(error))
     asked = [call for call in ran.calls() if call["role"] == "main"]
-    assert len(asked) == len(events)
+    assert len(asked) >= len(events)

@@ -6,6 +6,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ except Unavailable as missing:
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 NAMES = ("local", "local-anthropic")
-HELLO = (Message.user("Say hello in one short sentence."),)
+LIKELIEST = Request(messages=(Message.user("Say hello in one short sentence."),), temperature=0.0)
+"""A question that is always answered the same: no test here depends on luck."""
 TOOLS = tuple(
     Tool(
         name,
@@ -60,7 +62,7 @@ def llm(request: pytest.FixtureRequest) -> LLM:
 
 
 def test_it_talks_and_counts(llm: LLM) -> None:
-    reply = llm.complete(Request(system="You are kind.", messages=HELLO, max_tokens=40))
+    reply = llm.complete(replace(LIKELIEST, system="You are kind.", max_tokens=40))
     assert reply.text.strip()
     assert reply.stop in {"end", "length"}
     assert reply.usage.input_tokens > 10
@@ -70,12 +72,12 @@ def test_it_talks_and_counts(llm: LLM) -> None:
 
 
 def test_it_stops_where_it_is_told(llm: LLM) -> None:
-    reply = llm.complete(Request(messages=HELLO, max_tokens=5))
+    reply = llm.complete(replace(LIKELIEST, max_tokens=5))
     assert reply.stop == "length"
     assert reply.usage.output_tokens == 5
     # The first of these comes soon in whatever it says.
     stops = (" ", ".", ",", "!")
-    reply = llm.complete(Request(messages=HELLO, stop=stops))
+    reply = llm.complete(replace(LIKELIEST, stop=stops))
     assert not any(stop in reply.text for stop in stops)
     if llm.name == "local-anthropic":  # the other protocol does not tell
         assert reply.stop == "stop-sequence"
@@ -89,7 +91,7 @@ def test_a_prompt_that_is_too_long_for_it(llm: LLM) -> None:
 def test_every_step_is_a_call_of_a_tool_with_its_arguments(llm: LLM) -> None:
     messages = [Message.user("Improve the accuracy of train.py, then submit.")]
     for _ in range(3):
-        reply = llm.complete(Request(messages=tuple(messages), tools=TOOLS, temperature=0.0))
+        reply = llm.complete(replace(LIKELIEST, messages=tuple(messages), tools=TOOLS))
         assert reply.stop == "tool"
         [call] = reply.tool_calls
         tool = next(tool for tool in TOOLS if tool.name == call.name)
@@ -113,7 +115,7 @@ def test_every_step_is_an_entry_of_the_form(llm: LLM) -> None:
             for tool in TOOLS
         ]
     }
-    reply = llm.complete(Request(messages=HELLO, form=form, temperature=0.5))
+    reply = llm.complete(replace(LIKELIEST, form=form))
     thought, action, arguments = reply.text.rsplit("\n", 2)
     assert thought.startswith("Thought: ")
     name = action.removeprefix("Action: ")
@@ -130,7 +132,7 @@ def test_json_of_a_schema(llm: LLM) -> None:
         "required": ["size"],
         "additionalProperties": False,
     }
-    reply = llm.complete(Request(messages=HELLO, json_schema=schema))
+    reply = llm.complete(replace(LIKELIEST, json_schema=schema))
     assert json.loads(reply.text)["size"] in {"small", "large"}
 
 
@@ -139,10 +141,10 @@ def test_the_same_server_speaks_openais_responses() -> None:
     url = connect(lookup("local")).spec.base_url  # type: ignore[attr-defined]
     spec = Spec(name="r", model="m", protocol="openai-responses", base_url=url, free=True)
     llm = OpenAIResponses(spec)
-    reply = llm.complete(Request(system="You are kind.", messages=HELLO, max_tokens=20))
+    reply = llm.complete(replace(LIKELIEST, system="You are kind.", max_tokens=20))
     assert reply.text.strip()
     assert 0 < reply.usage.output_tokens <= 20
-    request = Request(messages=HELLO, tools=TOOLS, tool_choice="required", max_tokens=200)
+    request = replace(LIKELIEST, tools=TOOLS, tool_choice="required", max_tokens=200)
     reply = llm.complete(request)
     assert reply.stop == "tool"
     assert reply.tool_calls[0].name in {tool.name for tool in TOOLS}
