@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_mlab.planning import Need
     from pytest_mlab.reporting.collector import ResultCollector
     from pytest_mlab.results import Identity
-    from pytest_mlab.trial import Setup
+    from pytest_mlab.world import Setup
 
 FILE = "budget.jsonl"
 """What the session has used, in its folder; all its processes write it."""

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pytest_mlab.results import Result
     from pytest_mlab.sandbox import Sandbox
     from pytest_mlab.task import Baseline, Task
-    from pytest_mlab.trial import Setup
     from pytest_mlab.workspace import Workspace
+    from pytest_mlab.world import Setup
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -185,7 +185,7 @@ def mlab_data(pytestconfig: pytest.Config, mlab_task: Task) -> PreparedData:
 @pytest.fixture
 def mlab_baseline(request: pytest.FixtureRequest, mlab_data: PreparedData) -> Baseline:
     """The score of the task's starter: the stated one, else measured on this machine."""
-    from pytest_mlab.staging import make_baseline
+    from pytest_mlab.attempts import make_baseline
 
     return make_baseline(request)
 
@@ -228,7 +228,7 @@ def mlab_environment(
 @pytest.fixture
 def mlab_attempt(request: pytest.FixtureRequest, mlab_task: Task) -> Callable[[Agent], Result]:
     """Lets an agent do the task once, apart from all records; for checks of the task itself."""
-    from pytest_mlab.staging import make_attempt
+    from pytest_mlab.attempts import make_attempt
 
     return make_attempt(request)
 

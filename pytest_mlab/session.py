@@ -236,3 +236,13 @@ def pytest_runtest_makereport(
             where.user_properties[:] = [*others, *properties]
         report.mlab_result = result.to_json()  # type: ignore[attr-defined]  # reports take extras
     return report
+
+
+def is_shown_live(config: pytest.Config) -> bool:
+    """Say whether the terminal is taken by a display; nobody else may write there then."""
+    watcher = config.pluginmanager.get_plugin("pytest_mlab.watch")
+    if watcher is None:  # in a worker
+        told: bool = getattr(config, "workerinput", {}).get("mlab_live", False)
+        return told
+    live: bool = watcher.live
+    return live

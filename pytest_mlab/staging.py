@@ -10,29 +10,26 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab import runs
-from pytest_mlab.actions import ACTIONS
 from pytest_mlab.agents import Agent, name_of
-from pytest_mlab.agents.baseline import BaselineAgent
-from pytest_mlab.baselines import find_baseline
+from pytest_mlab.attempts import with_baseline
 from pytest_mlab.budgeting import BUDGET, count_devices
 from pytest_mlab.collection import IDENTITY, identity_of, spec_of
-from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import PreparedData, prepare_data
 from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import MlabError, Unavailable
 from pytest_mlab.llm import LLM, Spec, connect
 from pytest_mlab.models import Models, meter_models
 from pytest_mlab.outcome import RESULT, STARTED
-from pytest_mlab.reporting.progress import show_measuring, show_preparing
+from pytest_mlab.reporting.progress import show_preparing
 from pytest_mlab.results import Identity, Result
 from pytest_mlab.resumption import PAST, TAKEN, take_up
-from pytest_mlab.session import session_folder
+from pytest_mlab.session import is_shown_live, session_folder
 from pytest_mlab.settings import Settings
 from pytest_mlab.shares import begin_activity, count_threads, hold_devices, note_activity
 from pytest_mlab.subjects import SETTINGS, find_llm, find_roles, make_agent
-from pytest_mlab.task import Baseline, Task
-from pytest_mlab.trial import Setup, error_of, look_back, open_environment, run_trial
-from pytest_mlab.workspace import Workspace
+from pytest_mlab.task import Task
+from pytest_mlab.trial import error_of, run_trial
+from pytest_mlab.world import Setup, look_back, open_environment
 
 AGENT = pytest.StashKey[Agent]()
 """The agent that an item's id names, made for its trial."""
@@ -53,7 +50,7 @@ def prepare_task(config: pytest.Config, task: Task) -> PreparedData:
     capture = config.pluginmanager.get_plugin("capturemanager")
 
     def watch(folder: Path) -> AbstractContextManager[object]:
-        if _is_shown_live(config):
+        if is_shown_live(config):
             return nullcontext()
         return show_preparing(task.name, folder, capture, sys.__stderr__ or sys.stderr)
 
@@ -102,49 +99,34 @@ def open_world(
         yield environment
 
 
-def _is_shown_live(config: pytest.Config) -> bool:
-    watcher = config.pluginmanager.get_plugin("pytest_mlab.watch")
-    if watcher is None:  # in a worker
-        told: bool = getattr(config, "workerinput", {}).get("mlab_live", False)
-        return told
-    live: bool = watcher.live
-    return live
-
-
 def make_setup(request: pytest.FixtureRequest) -> Setup:
     """Put a trial's setup together from its fixtures."""
-    settings = request.config.stash[SETTINGS]
+    item, settings = request.node, request.config.stash[SETTINGS]
     folder = request.getfixturevalue("mlab_folder")
-    identity = identity_of(request.node)
+    task: Task = request.getfixturevalue("mlab_task")
+    identity = identity_of(item)
     assert identity is not None
-    if TAKEN in request.node.stash:  # nothing is prepared, measured or leased for it again
-        task = request.getfixturevalue("mlab_task")
-        return Setup(
-            identity=identity,
-            task=task,
-            folder=folder,
-            data=PreparedData(folder / "public", folder / "private"),
-            workspace=request.getfixturevalue("mlab_workspace"),
-            sandbox=request.getfixturevalue("mlab_sandbox"),
-            limits=effective_limits(task, settings),
-            threshold=settings.threshold,
-        )
-    task = with_baseline(request)
-    limits = effective_limits(task, settings)
-    note_activity(request.node, metric=task.metric.name, max_steps=limits.steps)
-    return Setup(
+    setup = Setup(
         identity=identity,
         task=task,
         folder=folder,
-        data=request.getfixturevalue("mlab_data"),
+        data=PreparedData(folder / "public", folder / "private"),
         workspace=request.getfixturevalue("mlab_workspace"),
         sandbox=request.getfixturevalue("mlab_sandbox"),
-        devices=hold_devices(request),
-        threads=count_threads(task),
-        limits=limits,
+        limits=effective_limits(task, settings),
         threshold=settings.threshold,
         eval_steps=settings.eval_steps,
-        past=request.node.stash.get(PAST, None),
+        past=item.stash.get(PAST, None),
+    )
+    if TAKEN in item.stash:
+        return setup  # nothing is prepared, measured or leased for it again
+    note_activity(item, metric=task.metric.name, max_steps=setup.limits.steps)
+    return dataclasses.replace(
+        setup,
+        task=with_baseline(request),
+        data=request.getfixturevalue("mlab_data"),
+        devices=hold_devices(request),
+        threads=count_threads(task),
     )
 
 
@@ -176,63 +158,6 @@ def make_models(config: pytest.Config, setup: Setup, llm: LLM | None) -> Models 
         max_cost=setup.limits.cost,
         budget=config.stash.get(BUDGET, None),
     )
-
-
-def make_baseline(request: pytest.FixtureRequest) -> Baseline:
-    """Find a task's baseline, which may mean to run its starter now."""
-    task: Task = request.getfixturevalue("mlab_task")
-    capture = request.config.pluginmanager.get_plugin("capturemanager")
-
-    def announce() -> None:
-        if not _is_shown_live(request.config):
-            show_measuring(task, capture, sys.__stderr__ or sys.stderr)
-
-    return find_baseline(
-        task,
-        request.getfixturevalue("mlab_data"),
-        lambda unknown: _attempt(request, unknown, BaselineAgent()),
-        announce,
-    )
-
-
-def make_attempt(request: pytest.FixtureRequest) -> Callable[[Agent], Result]:
-    """Give the function that lets an agent do the task once, in a folder of its own."""
-    task = with_baseline(request)
-    return lambda agent: _attempt(request, task, agent)
-
-
-def with_baseline(request: pytest.FixtureRequest) -> Task:
-    """Give the task of a test with the baseline that its submissions are held against."""
-    task: Task = request.getfixturevalue("mlab_task")
-    return dataclasses.replace(task, baseline=request.getfixturevalue("mlab_baseline"))
-
-
-def _attempt(request: pytest.FixtureRequest, task: Task, agent: Agent) -> Result:
-    data: PreparedData = request.getfixturevalue("mlab_data")
-    folder = request.getfixturevalue("tmp_path_factory").mktemp("attempt")
-    identity = Identity(
-        task=task.name,
-        agent=type(agent).__name__,
-        llm=None,
-        trial=1,
-        nodeid=request.node.nodeid,
-        task_digest=task.digest,
-        seed=0,
-    )
-    setup = Setup(
-        identity=identity,
-        task=task,
-        folder=folder,
-        data=data,
-        workspace=Workspace.create(task, data.public, folder / runs.WORKSPACE),
-        sandbox=request.getfixturevalue("mlab_sandbox"),
-        devices=hold_devices(request),
-        threads=count_threads(task),
-        limits=Limits(task.limits.seconds, task.limits.steps),
-        threshold=THRESHOLD,
-    )
-    with open_environment(setup, ACTIONS) as environment:
-        return run_trial(setup, agent, environment)
 
 
 def make_runner(

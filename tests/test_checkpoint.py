@@ -16,8 +16,8 @@ from pytest_mlab.results import Usage
 from pytest_mlab.runs import HISTORY, TRACE, WORKSPACE
 from pytest_mlab.task import Task
 from pytest_mlab.trace import read_trace
-from pytest_mlab.trial import Setup, open_environment
 from pytest_mlab.workspace import Workspace
+from pytest_mlab.world import Setup, open_environment
 from tests.folders import load
 from tests.worlds import make_setup
 

@@ -12,7 +12,7 @@ from pytest_mlab.actions import ACTIONS
 from pytest_mlab.concealment import find_concealed
 from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.scoring import score_workspace
-from pytest_mlab.trial import open_environment
+from pytest_mlab.world import open_environment
 from tests.folders import load
 from tests.sandbox.conftest import get_sandbox
 from tests.worlds import make_setup

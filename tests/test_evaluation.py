@@ -12,7 +12,8 @@ from pytest_mlab.environment import Environment
 from pytest_mlab.results import Result
 from pytest_mlab.runs import TRACE
 from pytest_mlab.trace import read_trace
-from pytest_mlab.trial import open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import open_environment
 from tests.folders import load
 from tests.projects import Project
 from tests.worlds import make_setup

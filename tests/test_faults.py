@@ -13,7 +13,8 @@ from pytest_mlab.exceptions import InfraError
 from pytest_mlab.results import Result
 from pytest_mlab.runs import HISTORY, RESULT, TRACE
 from pytest_mlab.trace import Trace, read_trace
-from pytest_mlab.trial import open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import open_environment
 from tests.folders import load
 from tests.projects import Project
 from tests.worlds import make_setup

@@ -10,7 +10,8 @@ from pytest_mlab.history import read_history
 from pytest_mlab.runs import HISTORY, TRACE
 from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.trace import read_trace
-from pytest_mlab.trial import open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import open_environment
 from tests.folders import SOLUTION, load
 from tests.worlds import make_setup
 

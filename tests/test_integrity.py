@@ -15,7 +15,8 @@ from pytest_mlab.exceptions import NoSubmission
 from pytest_mlab.integrity import check_written, find_tampering, originals, seal_workspace
 from pytest_mlab.results import Result
 from pytest_mlab.sandbox import find_sandbox
-from pytest_mlab.trial import Setup, open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import Setup, open_environment
 from tests.folders import STARTER, load
 from tests.sandbox.conftest import SECRET, get_sandbox
 from tests.worlds import make_setup

@@ -18,6 +18,7 @@ LAYERS = (
     "plugin",
     "scheduling",
     "staging",
+    "attempts",
     "resumption",
     "shares",
     "session",
@@ -40,6 +41,8 @@ LAYERS = (
     "reporting",
     # One trial, which could run without pytest: from here on down nothing imports it.
     "trial",
+    "judgement",
+    "world",
     "agents",
     "attacks",
     "environment",

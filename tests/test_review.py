@@ -13,7 +13,8 @@ from pytest_mlab.results import Identity
 from pytest_mlab.review import find_flags
 from pytest_mlab.scoring import Score
 from pytest_mlab.task import Task
-from pytest_mlab.trial import open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import open_environment
 from tests.folders import load
 from tests.projects import Project
 from tests.worlds import make_setup

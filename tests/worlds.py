@@ -13,8 +13,8 @@ from pytest_mlab.results import Identity
 from pytest_mlab.runs import WORKSPACE
 from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.task import Task
-from pytest_mlab.trial import Setup, open_environment
 from pytest_mlab.workspace import Workspace
+from pytest_mlab.world import Setup, open_environment
 from tests.folders import load
 
 

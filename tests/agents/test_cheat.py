@@ -24,7 +24,8 @@ from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.scoring import score_workspace
 from pytest_mlab.task import Task
 from pytest_mlab.trace import read_trace
-from pytest_mlab.trial import open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import open_environment
 from tests.folders import load
 from tests.sandbox.conftest import get_sandbox
 from tests.worlds import make_setup

@@ -10,7 +10,8 @@ from pytest_mlab.agents.hillclimb import PATIENCE, HillclimbAgent, find_figure
 from pytest_mlab.environment import Limits
 from pytest_mlab.results import Result
 from pytest_mlab.steps import Step
-from pytest_mlab.trial import open_environment, run_trial
+from pytest_mlab.trial import run_trial
+from pytest_mlab.world import open_environment
 from tests.folders import STARTER, load
 from tests.worlds import make_setup
 
