@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_mlab.exceptions import InfraError
+from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
 from pytest_mlab.sandbox.limits import limit_command
 from pytest_mlab.sandbox.seccomp import DANGEROUS, filter_program
@@ -47,7 +48,7 @@ class Bubblewrap:
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined."""
         return [
-            *_filtered(self._program),
+            *_started(self._program, enter_group(view)),
             *("--unshare-user", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"),
             *("--uid", "1000", "--gid", "1000", "--hostname", "mlab"),
             *(("--share-net",) if view.network else ()),
@@ -99,11 +100,12 @@ exec "$bwrap" --seccomp $n "$@"
 """
 
 
-def _filtered(program: Sequence[str]) -> list[str]:
+def _started(program: Sequence[str], enter: str) -> list[str]:
+    """Start a program with the filter of system calls, after a line for the shell that does so."""
     file = _filter_file()
     if file is None:
-        return [*program]
-    return ["/bin/sh", "-c", _WITH_FILTER, file, *program]
+        return ["/bin/sh", "-c", f'{enter}exec "$@"', "sh", *program]
+    return ["/bin/sh", "-c", enter + _WITH_FILTER, file, *program]
 
 
 def _mounts(view: View) -> Iterator[str]:

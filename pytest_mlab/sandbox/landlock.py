@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from pytest_mlab.exceptions import InfraError
+from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
 from pytest_mlab.sandbox.limits import limit_command
 from pytest_mlab.sandbox.seccomp import DANGEROUS, SHARED, filter_program
@@ -58,7 +59,8 @@ class Landlock:
             "filter": program.hex() if program is not None else None,
             "scratch": f"{tempfile.gettempdir()}/mlab-{uuid.uuid4().hex}",
         }
-        return limit_command(supervise_command("landlock", settings, argv), view, apart=False)
+        supervised = supervise_command("landlock", settings, argv)
+        return limit_command(supervised, view, apart=False, enter=enter_group(view))
 
     def environment(self, view: View) -> dict[str, str]:
         """Give the environment to start it with, which is the command's too."""

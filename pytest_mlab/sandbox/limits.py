@@ -21,11 +21,12 @@ _OPTIONS = {
 }
 
 
-def limit_command(argv: Sequence[str], view: View, *, apart: bool) -> list[str]:
+def limit_command(argv: Sequence[str], view: View, *, apart: bool, enter: str = "") -> list[str]:
     """Give the command line that runs another one within a view's limits.
 
     The kernel counts all processes of a user together, except in a user namespace of one's own:
-    `apart` says that there is one. Without, the limit leaves room for what runs already.
+    `apart` says that there is one. Without, the limit leaves room for what runs already. `enter` is
+    a line that the shell is to execute first, of those that `enter_group` gives.
     """
     wanted = {
         resource.RLIMIT_DATA: int(view.memory_gb * 2**30),
@@ -39,7 +40,7 @@ def limit_command(argv: Sequence[str], view: View, *, apart: bool) -> list[str]:
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         command, unit = _OPTIONS[kind]
         script.append(command.format(bound // unit))
-    return ["/bin/sh", "-c", f'{" && ".join(script)} && exec "$@"', "sh", *argv]
+    return ["/bin/sh", "-c", f'{enter}{" && ".join(script)} && exec "$@"', "sh", *argv]
 
 
 def _count_threads() -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.limits import limit_command
 from pytest_mlab.sandbox.view import View, allowed_environment
 
@@ -14,7 +15,7 @@ class NoSandbox:
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv`."""
-        return limit_command(argv, view, apart=False)
+        return limit_command(argv, view, apart=False, enter=enter_group(view))
 
     def environment(self, view: View) -> dict[str, str]:
         """Give the environment to start it with."""

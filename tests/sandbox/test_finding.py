@@ -137,7 +137,7 @@ def test_a_machine_whose_system_calls_are_not_known_has_bwrap_without_the_filter
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     command = Bubblewrap("bwrap").command(["true"], View(writable=tmp_path))
-    assert command[0] == "bwrap"
+    assert "bwrap" in command
     assert "--seccomp" not in " ".join(command)
     with pytest.raises(InfraError, match="use bwrap"):
         find_sandbox("landlock")
