@@ -6,11 +6,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPClassifier
 
 SIZES = (4, 7, 11, 13)
-HELD_OUT = 16
+VALIDATION_SIZE = 16
 
 with np.load("data/train.npz") as data:
     graphs = [graph for size in SIZES for graph in data[f"A_{size}"]]
-    larger, answers = data[f"A_{HELD_OUT}"], data[f"Pi_{HELD_OUT}"]
+    larger, answers = data[f"A_{VALIDATION_SIZE}"], data[f"Pi_{VALIDATION_SIZE}"]
 
 steps = [list_steps(graph) for graph in graphs]
 inputs, changes, lengths = (np.concatenate(part) for part in zip(*steps, strict=True))
