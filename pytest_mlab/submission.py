@@ -100,6 +100,12 @@ def read_columns(
     return {column: [cells[name][at] for name in ids] for at, column in enumerate(columns)}
 
 
+def accuracy(predictions: Iterable[str], answers: Collection[str]) -> float:
+    """Give the fraction of predictions that are the answers, in [0, 1]; higher is better."""
+    pairs = zip(predictions, answers, strict=True)
+    return sum(prediction == answer for prediction, answer in pairs) / len(answers)
+
+
 def mean_absolute_error(predictions: Iterable[float], answers: Collection[float]) -> float:
     """Give the mean of |prediction - answer|; finite whatever finite numbers an agent hands in."""
     pairs = zip(predictions, answers, strict=True)

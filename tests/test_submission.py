@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_mlab import InvalidSubmission, TaskError
 from pytest_mlab.submission import (
+    accuracy,
     mean_absolute_error,
     read_answers,
     read_classes,
@@ -227,3 +228,14 @@ def test_the_mean_absolute_error_of_finite_numbers_is_finite(
 
 def test_the_mean_absolute_error_is_the_mean_of_the_absolute_errors() -> None:
     assert mean_absolute_error([1.0, 5.0, 2.0], [2.0, 2.0, 2.0]) == pytest.approx(4 / 3)
+
+
+def test_the_accuracy_is_the_fraction_of_predictions_that_are_right() -> None:
+    assert accuracy(["a", "b", "c"], ["a", "b", "b"]) == pytest.approx(2 / 3)
+    assert accuracy(["1", "0"], ["0", "1"]) == 0
+    assert accuracy(["1", "0"], ["1", "0"]) == 1
+
+
+def test_answers_without_a_prediction_are_the_scorers_mistake() -> None:
+    with pytest.raises(ValueError, match="longer"):
+        accuracy(["a"], ["a", "b"])

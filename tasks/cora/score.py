@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_mlab.submission import read_answers, read_classes
+from pytest_mlab.submission import accuracy, read_answers, read_classes
 
 SUBJECTS = [str(subject) for subject in range(7)]
 
@@ -11,5 +11,4 @@ def score(submission: Path, private: Path) -> float:
     """Give the accuracy, in [0, 1]; higher is better."""
     answers = read_answers(private / "labels.csv", "subject")
     predictions = read_classes(submission, "subject", answers.keys(), SUBJECTS)
-    right = sum(a == b for a, b in zip(predictions, answers.values(), strict=True))
-    return right / len(answers)
+    return accuracy(predictions, answers.values())

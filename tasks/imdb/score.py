@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pytest_mlab import InvalidSubmission
-from pytest_mlab.submission import read_answers, read_numbers
+from pytest_mlab.submission import accuracy, read_answers, read_numbers
 
 SIDES = ("negative", "positive")
 
@@ -16,11 +16,8 @@ def score(submission: Path, private: Path) -> float:
     negative, positive = (read_numbers(submission, side, answers.keys()) for side in SIDES)
     for name, *pair in zip(answers, negative, positive, strict=True):
         check_probabilities(submission.name, name, pair)
-    right = sum(
-        (b > a) == (label == "1")
-        for a, b, label in zip(negative, positive, answers.values(), strict=True)
-    )
-    return right / len(answers)
+    likelier = [str(int(b > a)) for a, b in zip(negative, positive, strict=True)]
+    return accuracy(likelier, answers.values())
 
 
 def check_probabilities(file: str, name: str, pair: list[float]) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_mlab.submission import read_answers, read_classes
+from pytest_mlab.submission import accuracy, read_answers, read_classes
 
 
 def score(submission: Path, private: Path) -> float:
@@ -11,5 +11,4 @@ def score(submission: Path, private: Path) -> float:
     predictions = read_classes(
         submission, "Transported", answers.keys(), ["False", "True"], id_column="PassengerId"
     )
-    right = sum(a == b for a, b in zip(predictions, answers.values(), strict=True))
-    return right / len(answers)
+    return accuracy(predictions, answers.values())

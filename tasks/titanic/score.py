@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from pytest_mlab.submission import read_answers, read_classes
+from pytest_mlab.submission import accuracy, read_answers, read_classes
 
 
 def score(submission: Path, private: Path) -> float:
     """Give the accuracy, in [0, 1]; higher is better."""
     answers = read_answers(private / "labels.csv", "survived")
     predictions = read_classes(submission, "survived", answers.keys(), ["0", "1"])
-    right = sum(a == b for a, b in zip(predictions, answers.values(), strict=True))
-    return right / len(answers)
+    return accuracy(predictions, answers.values())

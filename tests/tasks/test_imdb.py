@@ -3,7 +3,7 @@
 import csv
 import importlib.metadata
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +17,13 @@ from tests.tasks.bundled import BundledTable, load_scorer, read, write
 
 Row = tuple[object, object, object]
 
-csv.field_size_limit(1 << 20)
+
+@pytest.fixture(autouse=True)
+def long_fields() -> Iterator[None]:
+    """Let reviews be read, which are longer than what the module takes; the tests after do not."""
+    limit = csv.field_size_limit(1 << 20)
+    yield
+    csv.field_size_limit(limit)
 
 
 class TestImdb(BundledTable):
