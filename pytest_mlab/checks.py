@@ -3,11 +3,10 @@
 PYTEST_DONT_REWRITE: the assertions' messages say all there is to say.
 """
 
-import csv
 import dataclasses
 import json
 import math
-import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,14 +17,14 @@ from pytest_mlab.agents.solution import SolutionAgent
 from pytest_mlab.attacks.inside import ATTACKS
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import MANIFEST, PreparedData, prepare_apart
-from pytest_mlab.exceptions import InvalidSubmission, Unavailable
+from pytest_mlab.exceptions import InvalidSubmission, TaskError, Unavailable
+from pytest_mlab.permutation import ANSWERS, permute_answers
 from pytest_mlab.results import Result
 from pytest_mlab.sandbox import Sandbox
 from pytest_mlab.scoring import score_workspace
 from pytest_mlab.task import Baseline, Task, digest_files, task_files
 from pytest_mlab.workspace import Workspace
 
-LABELS = "labels.csv"
 PERMUTATIONS = 5
 TOLERANCE = 0.01
 """Part of a deterministic baseline by which it may differ between machines."""
@@ -73,43 +72,40 @@ def test_permuted_labels_score_by_chance(
     mlab_attempt: Attempt,
     tmp_path: Path,
 ) -> None:
-    """The solution, held against labels in another order, does not succeed.
+    """The solution, held against answers in another order, does not succeed.
 
     Nor is it better than the starter, but for luck, which a starter that knows nothing has as well.
     """
-    if not (mlab_data.private / LABELS).exists():
-        raise Unavailable(f"the task has no private/{LABELS} to permute")
+    answers = _find_answers(mlab_task, mlab_data)
     result = mlab_attempt(SolutionAgent())
     assert result.baseline is not None, result.summary()
     known = dataclasses.replace(mlab_task.baseline, score=result.baseline)
     task = dataclasses.replace(mlab_task, baseline=known)
     for seed in range(PERMUTATIONS):
         private = tmp_path / str(seed)
-        _permute_labels(mlab_data.private, private, seed)
+        shutil.copytree(mlab_data.private, private)
+        permute_answers(private / answers, seed)
         data = dataclasses.replace(mlab_data, private=private)
         score = score_workspace(task, Path(result.folder) / "workspace", data, mlab_sandbox)
         improvement = task.metric.improvement(score.value, score.baseline)
         assert improvement <= THRESHOLD, (
-            f"with permuted labels the solution succeeds: it scores {score.value:.6g}, the "
-            f"baseline is {score.baseline:.6g}; the scorer does not measure the labels"
+            f"with permuted answers the solution succeeds: it scores {score.value:.6g}, the "
+            f"baseline is {score.baseline:.6g}; the scorer does not measure the answers"
         )
 
 
-def _permute_labels(source: Path, target: Path, seed: int) -> None:
-    """Copy private data, the label columns against the ids in another order."""
-    target.mkdir()
-    for path in task_files(source):
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
-    with (source / LABELS).open(newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    labels = [row[1:] for row in rows]
-    random.Random(seed).shuffle(labels)
-    with (target / LABELS).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        writer.writerows([row[0], *label] for row, label in zip(rows, labels, strict=True))
+def _find_answers(task: Task, data: PreparedData) -> str:
+    """Give the name of the file of hidden answers."""
+    stated = task.data.answers
+    answers = ANSWERS if stated is None else stated
+    if (data.private / answers).is_file():
+        return answers
+    if stated is not None:
+        raise TaskError(f"{task.folder}: [data] answers names {stated}, which is not in private/")
+    raise Unavailable(
+        f"there are no answers to permute: no private/{ANSWERS}. A task that measures speed has "
+        "none; any other names their file as [data] answers"
+    )
 
 
 def test_no_attack_works(

@@ -12,6 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.exceptions import TaskError
+from pytest_mlab.permutation import FORMATS
 from pytest_mlab.statistics import student_t_tail
 from pytest_mlab.tables import Table
 from pytest_mlab.task import Metric, Task
@@ -58,7 +59,17 @@ def _check_files(task: Task, top: Table) -> None:
     if task.solution is not None and not task.solution.is_dir():
         raise TaskError(f"{task.solution}: is not a folder; put the files of the solution into one")
     _check_submission(task, top)
+    _check_answers(task, top)
     _check_packages(task, top)
+
+
+def _check_answers(task: Task, top: Table) -> None:
+    answers = task.data.answers
+    if answers is not None and (_leaves(answers) or not answers.endswith(FORMATS)):
+        raise top.error(
+            "[data] answers",
+            f'is "{answers}"; name a file within the private data, one of {", ".join(FORMATS)}',
+        )
 
 
 def _check_submission(task: Task, top: Table) -> None:

@@ -127,12 +127,14 @@ class Data:
 
     ``packages`` are installed for the files they carry alone. ``sha256`` is that of the prepared
     files, where the author pins it. ``conceal`` names installed files that hold the answers: no
-    agent's process can read them.
+    agent's process can read them. ``answers`` is the file of the private data that holds the hidden
+    answers, where that is not ``labels.csv``.
     """
 
     sha256: str | None = None
     packages: tuple[str, ...] = ()
     conceal: tuple[str, ...] = ()
+    answers: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

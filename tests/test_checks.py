@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.folders import SCORER, STARTER
+from tests.folders import PREPARER, SCORER, STARTER
 from tests.projects import Project
 
 RANDOM_DATA = """
@@ -15,6 +15,34 @@ def build(raw, public, private):
     (public / "test.csv").write_text("id,x\\n1,0\\n")
     (public / "noise.txt").write_text(os.urandom(8).hex())
     (private / "labels.csv").write_text("id,label\\n1,0\\n")
+"""
+TO_JSONL = """
+
+def rewrite(private):
+    import json
+
+    names = (private / "labels.csv").read_text().split()[1:]
+    lines = (json.dumps(dict(zip(("id", "label"), name.split(",")))) for name in names)
+    (private / "labels.csv").unlink()
+    (private / "hidden").mkdir()
+    (private / "hidden" / "answers.jsonl").write_text("\\n".join(lines))
+
+
+def build(raw, public, private, build=build):
+    build(raw, public, private)
+    rewrite(private)
+"""
+JSONL_SCORER = """
+import json
+
+from pytest_mlab.submission import accuracy, read_classes
+
+
+def score(submission, private):
+    lines = (private / "hidden" / "answers.jsonl").read_text().splitlines()
+    answers = {record["id"]: record["label"] for record in map(json.loads, lines)}
+    labels = read_classes(submission, "label", answers.keys(), ["0", "1"])
+    return accuracy(labels, answers.values())
 """
 BLIND_SCORER = """
 def score(submission, private):
@@ -39,6 +67,32 @@ def test_a_sound_task_passes_them_all(project: Project, plugin_args: tuple[str, 
     run.stdout.no_fnmatch_line("*ML agent benchmark*")
     run.stdout.no_fnmatch_line("*records in*")
     assert project.sessions == []
+
+
+def jsonl_task(project: Project, **changes: object) -> None:
+    """Make a task whose answers are in another file than usual."""
+    files = {"prepare.py": PREPARER + TO_JSONL, "score.py": JSONL_SCORER}
+    project.task("cut", files=files, **changes)
+
+
+def test_answers_are_permuted_where_the_task_says_that_they_are(project: Project) -> None:
+    jsonl_task(project, data={"answers": "hidden/answers.jsonl"})
+    run = project.run("-p", "no:xdist", "tasks", "--mlab-check", "-k", "permuted")
+    run.assert_outcomes(passed=1)
+
+
+def test_a_task_without_answers_is_skipped_and_told_how_to_name_them(project: Project) -> None:
+    jsonl_task(project)
+    run = project.run("-p", "no:xdist", "tasks", "--mlab-check", "-k", "permuted", "-rs")
+    run.assert_outcomes(skipped=1)
+    run.stdout.fnmatch_lines(["*no answers to permute: no private/labels.csv. *[[]data[]] answers"])
+
+
+def test_answers_that_are_not_where_the_task_says_are_its_mistake(project: Project) -> None:
+    jsonl_task(project, data={"answers": "answers.jsonl"})
+    run = project.run("-p", "no:xdist", "tasks", "--mlab-check", "-k", "permuted")
+    run.assert_outcomes(errors=1)
+    run.stdout.fnmatch_lines(["*[[]data[]] answers names answers.jsonl, which is not in private/*"])
 
 
 def test_a_task_that_can_be_cheated_on_fails(project: Project) -> None:
@@ -90,7 +144,7 @@ def test_a_task_that_can_be_cheated_on_fails(project: Project) -> None:
         pytest.param(
             {"files": {"score.py": BLIND_SCORER}},
             "FAILED test_permuted_labels_score_by_chance",
-            "with permuted labels the solution succeeds: it scores 1, the baseline is 0.7; *",
+            "with permuted answers the solution succeeds: it scores 1, the baseline is 0.7; *",
             id="a scorer that does not look at the labels",
         ),
         pytest.param(

@@ -100,6 +100,7 @@ LAYERS = (
     "prompts",
     "sequential",
     "statistics",
+    "permutation",
     "conventions",
     "exceptions",
 )

@@ -58,6 +58,8 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"submission": {"max_mb": 0}}, "[submission] max_mb is 0.0; give a number above 0"),
     ({"submission": {"max_mb": "1"}}, "[submission] max_mb is '1'; give a number"),
     ({"submission": {"files": "a"}}, "[submission] files is not a key of the task format; did you"),
+    ({"data": {"answers": "../a.npy"}}, '[data] answers is "../a.npy"; name a file within the'),
+    ({"data": {"answers": "a.pkl"}}, '[data] answers is "a.pkl"; name a file within the private'),
     ({"metric": None}, "[metric] name is missing; give a string"),
     ({"metric": {"name": None}}, "[metric] name is missing; give a string"),
     ({"metric": {"goal": None}}, '[metric] goal is missing; give "minimize" or "maximize"'),

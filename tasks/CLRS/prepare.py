@@ -13,7 +13,7 @@ TEST_GRAPHS = 32
 
 
 def build(raw: Path, public: Path, private: Path) -> None:
-    """Write train.npz for the agent, test.npz for the scorer."""
+    """Write train.npz for the agent, graphs.npy and pointers.npy for the scorer."""
     import numpy as np
 
     train = {}
@@ -21,7 +21,8 @@ def build(raw: Path, public: Path, private: Path) -> None:
         train[f"A_{size}"], train[f"Pi_{size}"] = draw(size, TRAINING_GRAPHS, seed=size)
     np.savez(public / "train.npz", **train)
     graphs, pointers = draw(TEST_SIZE, TEST_GRAPHS, seed=20_221)
-    np.savez(private / "test.npz", A=graphs, Pi=pointers)
+    np.save(private / "graphs.npy", graphs)
+    np.save(private / "pointers.npy", pointers)
 
 
 def draw(size: int, count: int, seed: int) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ TRAINING_SHARE = 0.4
 
 
 def build(raw: Path, public: Path, private: Path) -> None:
-    """Write the papers and the paragraphs for the agent, answers.jsonl for the scorer."""
+    """Write the papers and the paragraphs for the agent, paragraphs and papers for the scorer."""
     papers, descriptions = read_papers()
     known = sorted(papers, key=digest)
     shown = ("result_id", "title", "authors", "year", "venue", "bibtex")
@@ -42,12 +42,13 @@ def build(raw: Path, public: Path, private: Path) -> None:
             for name, text, titles in train
         ),
     )
-    write(public / "test.jsonl", ({"id": name, "text": text} for name, text, _ in test))
+    for folder in (public, private):
+        write(folder / "test.jsonl", ({"id": name, "text": text} for name, text, _ in test))
     write(
         private / "answers.jsonl",
         (
-            {"id": name, "text": text, "papers": [what_counts(papers[title]) for title in titles]}
-            for name, text, titles in test
+            {"id": name, "papers": [what_counts(papers[title]) for title in titles]}
+            for name, _, titles in test
         ),
     )
 

@@ -17,9 +17,10 @@ Paper = tuple[str, str, str]
 
 def score(submission: Path, private: Path) -> float:
     """Give the mean F1 of the cited papers, in [0, 1]; higher is better."""
-    answers = {record["id"]: record for record in read(private / "answers.jsonl")}
-    given = {record["id"]: record for record in check(submission, set(answers))}
-    return sum(rate(given[name], answers[name]) for name in answers) / len(answers)
+    texts = {record["id"]: record["text"] for record in read(private / "test.jsonl")}
+    papers = {record["id"]: record["papers"] for record in read(private / "answers.jsonl")}
+    given = {record["id"]: record for record in check(submission, set(texts))}
+    return sum(rate(given[name], texts[name], papers[name]) for name in texts) / len(texts)
 
 
 def check(submission: Path, wanted: set[str]) -> list[dict[str, Any]]:
@@ -45,17 +46,17 @@ def check(submission: Path, wanted: set[str]) -> list[dict[str, Any]]:
     return records
 
 
-def rate(given: dict[str, Any], answer: dict[str, Any]) -> float:
+def rate(given: dict[str, Any], text: str, papers: list[list[str]]) -> float:
     """Give the F1 of one paragraph; 0 where its text was changed or its BibTeX does not hold."""
     keys = {
         key.strip() for match in CITATION.findall(given["text"]) for key in match.split(",")
     } - {""}
-    if squeeze(CITATION.sub("", given["text"])) != squeeze(answer["text"]):
+    if squeeze(CITATION.sub("", given["text"])) != squeeze(text):
         return 0.0
     cited = parse(given["bibtex"])
     if cited is None or set(cited) != keys:
         return 0.0
-    right = {tuple(paper) for paper in answer["papers"]}
+    right = {tuple(paper) for paper in papers}
     found = right & set(cited.values())
     return 2 * len(found) / (len(cited) + len(right))
 

@@ -69,7 +69,8 @@ class BundledTask:
         )
         assert run.returncode == 0, run.stdout + run.stderr
         skipped = [line for line in run.stdout.splitlines() if line.startswith("SKIPPED")]
-        assert all("to permute" in line for line in skipped), run.stdout
+        assert bool(skipped) == (not self.has_answers), run.stdout
+        assert all("no answers to permute" in line for line in skipped), run.stdout
 
     def test_the_answers_of_the_test_set_change_nothing_that_agents_see(
         self, task: Task, data: PreparedData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,11 +12,7 @@ from pytest_mlab.task import Task
 from tests.tasks.bundled import BundledTask, digest, load_module, load_scorer
 
 TEXT = "A corpus of tweets. Another of films."
-ANSWER = {
-    "id": "one",
-    "text": TEXT,
-    "papers": [["acorpusoftweets", "2020", "lee"], ["filmsmore", "2019", "garcíalópez"]],
-}
+PAPERS = [["acorpusoftweets", "2020", "lee"], ["filmsmore", "2019", "garcíalópez"]]
 TWEETS = "@article{a, title={A {C}orpus of Tweets}, author={Lee, Ann and B. C. D}, year={2020}}"
 FILMS = "@misc{b, title=\"Films \\& More\", author={Garc{\\'i}a L{\\'o}pez, Luis}, year=2019}"
 
@@ -69,10 +65,15 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
+def write_answer(private: Path) -> None:
+    (private / "test.jsonl").write_text(json.dumps({"id": "one", "text": TEXT}) + "\n")
+    (private / "answers.jsonl").write_text(json.dumps({"id": "one", "papers": PAPERS}) + "\n")
+
+
 def rate(folder: Path, text: str, *entries: str) -> float:
     """Score one paragraph."""
     pytest.importorskip("pybtex")
-    (folder / "answers.jsonl").write_text(json.dumps(ANSWER) + "\n")
+    write_answer(folder)
     line = {"id": "one", "text": text, "bibtex": "\n".join(entries)}
     (folder / "submission.jsonl").write_text(json.dumps(line) + "\n")
     return load_scorer("bibtex-generation")(folder / "submission.jsonl", folder)
@@ -136,7 +137,7 @@ def test_what_does_not_hold_counts_nothing(
     ],
 )
 def test_a_malformed_submission_is_invalid(tmp_path: Path, content: bytes, problem: str) -> None:
-    (tmp_path / "answers.jsonl").write_text(json.dumps(ANSWER) + "\n")
+    write_answer(tmp_path)
     (tmp_path / "submission.jsonl").write_bytes(content)
     with pytest.raises(InvalidSubmission, match=problem):
         load_scorer("bibtex-generation")(tmp_path / "submission.jsonl", tmp_path)

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -19,6 +20,7 @@ from pytest_mlab.data import PreparedData
 from tests.tasks.bundled import FOLDER, BundledTask, load_module, load_scorer
 
 SCORER = FOLDER / "CLRS" / "score.py"
+Array = npt.NDArray[Any]
 Tensors = dict[str, npt.NDArray[np.generic]]
 
 
@@ -42,6 +44,17 @@ def exact() -> Tensors:
 def idle() -> Tensors:
     """Give weights that never change anything."""
     return {"weight.1": np.zeros((6, 2), "f4"), "bias.1": np.array([-1, 0], "f4")}
+
+
+def load_test(private: Path) -> tuple[Array, Array]:
+    """Give the hidden graphs and their pointers."""
+    return np.load(private / "graphs.npy"), np.load(private / "pointers.npy")
+
+
+def save_test(private: Path, graphs: Array, pointers: Array) -> None:
+    """Write graphs and pointers where the scorer looks for them."""
+    np.save(private / "graphs.npy", graphs)
+    np.save(private / "pointers.npy", pointers)
 
 
 def measure(folder: Path, tensors: Tensors | bytes, private: Path) -> float:
@@ -77,10 +90,9 @@ class TestClrs(BundledTask):
 
     def test_pointers_lead_along_shortest_paths(self, data: PreparedData) -> None:
         """The package's answers are right, by SciPy's account, in the hidden graphs too."""
-        with np.load(data.private / "test.npz") as test:
-            graphs, answers = test["A"].astype(float), test["Pi"]
+        graphs, answers = load_test(data.private)
         assert graphs.shape == answers.shape == (32, 64, 64)
-        for graph, pointers in zip(graphs[:4], answers[:4], strict=True):
+        for graph, pointers in zip(graphs[:4].astype(float), answers[:4], strict=True):
             np.fill_diagonal(graph, 0)
             lengths = shortest_path(graph, directed=False)
             rows, columns = np.nonzero(np.isfinite(lengths) & ~np.eye(64, dtype=bool))
@@ -92,9 +104,8 @@ class TestClrs(BundledTask):
         self, data: PreparedData, tmp_path: Path
     ) -> None:
         scorer, preparer = load_module(SCORER), load_module(FOLDER / "CLRS" / "prepare.py")
-        with np.load(data.private / "test.npz") as test:
-            graphs, answers = test["A"][:6], test["Pi"][:6]
-        np.savez(tmp_path / "test.npz", A=graphs, Pi=answers)
+        graphs, answers = (part[:6] for part in load_test(data.private))
+        save_test(tmp_path, graphs, answers)
         tensors = exact()
         tensors["bias.1"] = np.array([-4.2, 0, 0], "f4")  # passes over what gains little
         score = measure(tmp_path, tensors, tmp_path)
@@ -130,8 +141,8 @@ class TestClrs(BundledTask):
     def test_a_network_that_does_nothing_scores_what_the_first_pointers_do(
         self, data: PreparedData, tmp_path: Path
     ) -> None:
-        with np.load(data.private / "test.npz") as test:
-            expected = np.mean(test["Pi"] == np.arange(64)[:, None])
+        _, answers = load_test(data.private)
+        expected = np.mean(answers == np.arange(64)[:, None])
         assert measure(tmp_path, idle(), data.private) == pytest.approx(expected)
 
     def test_agents_run_networks_as_the_scorer_does(self, data: PreparedData) -> None:
@@ -168,12 +179,12 @@ class TestClrs(BundledTask):
 def test_what_is_no_network_is_invalid(
     tmp_path: Path, tensors: Tensors | bytes, problem: str
 ) -> None:
-    np.savez(tmp_path / "test.npz", A=np.zeros((1, 4, 4)), Pi=np.zeros((1, 4, 4)))
+    save_test(tmp_path, np.zeros((1, 4, 4)), np.zeros((1, 4, 4)))
     with pytest.raises(InvalidSubmission, match=re.escape(problem)):
         measure(tmp_path, tensors, tmp_path)
 
 
 def test_a_network_that_runs_away_gets_a_score(tmp_path: Path) -> None:
-    np.savez(tmp_path / "test.npz", A=np.ones((1, 4, 4)), Pi=np.zeros((1, 4, 4)))
+    save_test(tmp_path, np.ones((1, 4, 4)), np.zeros((1, 4, 4)))
     huge = {"weight.1": np.full((6, 2), 3e38, "f4"), "bias.1": np.full(2, 3e38, "f4")}
     assert 0 <= measure(tmp_path, huge, tmp_path) <= 1
