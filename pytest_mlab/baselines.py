@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
+from pytest_mlab.conventions import FILE
 from pytest_mlab.data import PreparedData, lock_task
 from pytest_mlab.exceptions import TaskError
 from pytest_mlab.results import Result
@@ -59,9 +60,13 @@ def _measure(task: Task, run_starter: RunStarter) -> list[float]:
                 f"{result.summary()}"
             )
         scores.append(result.score)
-    found = dataclasses.replace(task, baseline=_summarise(scores))
-    check_task(found, Table({}, task.folder / "task.toml"))
+    check_scores(task, scores, task.folder / FILE)
     return scores
+
+
+def check_scores(task: Task, scores: list[float], file: Path) -> None:
+    """Raise `TaskError`, which speaks of ``file``, unless the scores can be a task's baseline."""
+    check_task(dataclasses.replace(task, baseline=_summarise(scores)), Table({}, file))
 
 
 def _summarise(scores: list[float]) -> Baseline:

@@ -1,12 +1,15 @@
-"""Measuring the baseline: the starter is run and scored as an agent's trial would be."""
+"""Measuring the baseline while the data are prepared, for which no trial can be run yet.
+
+The scorer needs what comes of it: the starter's submission tells whose fault a failure is.
+"""
 
 import shutil
-import statistics
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_mlab.baselines import ANY, check_scores
 from pytest_mlab.data import PreparedData
 from pytest_mlab.exceptions import InfraError, InvalidSubmission, TaskError
 from pytest_mlab.gpu import find_devices
@@ -17,9 +20,7 @@ from pytest_mlab.mlagentbench.script import Script
 from pytest_mlab.resources import Demand
 from pytest_mlab.sandbox import View, find_sandbox
 from pytest_mlab.scoring import score_workspace
-from pytest_mlab.soundness import check_task
-from pytest_mlab.tables import Table
-from pytest_mlab.task import Baseline, Task
+from pytest_mlab.task import Task
 from pytest_mlab.workspace import Workspace
 
 
@@ -42,9 +43,7 @@ def measure_baseline(task: Task, data: PreparedData) -> tuple[float, ...]:
                 reference = data.private / REFERENCE / task.submission.file
                 reference.parent.mkdir(parents=True)
                 shutil.copyfile(root / task.submission.file, reference)
-    spread = statistics.stdev(scores)
-    found = Baseline(statistics.fmean(scores), spread, len(scores))
-    check_task(replace(task, baseline=found), Table({}, _settings(task)))
+    check_scores(task, scores, _settings(task))
     return tuple(scores)
 
 
@@ -64,14 +63,12 @@ def _score_starter(task: Task, data: PreparedData, root: Path, devices: tuple[st
         cwd=root,
         environment=sandbox.environment(view),
     )
-    # There is no baseline yet to score it against; any does.
-    alone = replace(task, baseline=Baseline(score=1.0))
     try:
         script.run(task.limits.seconds)
     except (TaskError, InfraError) as error:
         raise _explain(task, error) from error
     try:
-        return score_workspace(alone, root, data, sandbox).value
+        return score_workspace(replace(task, baseline=ANY), root, data, sandbox).value
     except (TaskError, InvalidSubmission) as error:
         raise _explain(task, error) from error
 
