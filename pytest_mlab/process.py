@@ -112,13 +112,15 @@ def run_command(
     log: Path | None = None,
     stdin: bytes = b"",
     pass_fds: Sequence[int] = (),
+    drain_seconds: float = DRAIN_SECONDS,
 ) -> Completed:
     """Run a command to its end, or to a limit on its time or on the bytes it prints.
 
     It gets a session of its own, and when this function returns or raises, by whatever exception,
     no process of its group is alive. Both streams are appended to `log` as they come, so that
-    it can be followed; at most `keep_chars` characters of each are returned. Raises OSError where
-    the command cannot be started at all.
+    it can be followed; at most `keep_chars` characters of each are returned. Who left the group and
+    holds a pipe is waited for, `drain_seconds` at most. Raises OSError where the command cannot be
+    started at all.
     """
     started = time.monotonic()
     with ExitStack() as stack:
@@ -139,7 +141,7 @@ def run_command(
         stack.callback(run.close)
         ended = run.wait(started + seconds)
         kill_group(process)
-        run.drain()
+        run.drain(drain_seconds)
         exit_code = process.wait()
     return Completed(
         exit_code if ended == "exited" else None,
@@ -209,9 +211,9 @@ class _Run:
             if exited:
                 return "exited"
 
-    def drain(self) -> None:
+    def drain(self, seconds: float) -> None:
         """Read what the dead left in the pipes."""
-        deadline = time.monotonic() + DRAIN_SECONDS
+        deadline = time.monotonic() + seconds
         self._selector.unregister(self._alive)
         while self._left > 0 and self._selector.get_map():
             remaining = deadline - time.monotonic()

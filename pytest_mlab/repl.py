@@ -11,7 +11,6 @@ from typing import IO, Literal, Self
 
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.process import (
-    DRAIN_SECONDS,
     KEEP_CHARS,
     MAX_BYTES,
     Ended,
@@ -137,6 +136,7 @@ class _Session:
             os.set_blocking(stream.fileno(), False)
         for readable in (self._alive, stdout, stderr):
             self._selector.register(readable, selectors.EVENT_READ)
+        self._drain_seconds = sandbox.drain_seconds
         self._pending = memoryview(b"")
         self._reports = b""
         self._complaint = b""
@@ -156,7 +156,7 @@ class _Session:
     def close(self) -> None:
         end_group(self._process)
         # The pipe ends with the last process of a sandbox, which may be later than the group's.
-        deadline = time.monotonic() + DRAIN_SECONDS
+        deadline = time.monotonic() + self._drain_seconds
         self._selector.unregister(self._alive)
         if self._stdin in self._selector.get_map():
             self._selector.unregister(self._stdin)

@@ -98,6 +98,7 @@ def _run_scorer(
             seconds=task.limits.scoring_seconds,
             stdin=f"{token}\n".encode(),
             pass_fds=(writing,),
+            drain_seconds=sandbox.drain_seconds,
         )
         os.close(writing)
         writing = -1

@@ -53,6 +53,7 @@ class Workbench:
                 cwd=self.workspace.root,
                 environment=self._sandbox.environment(self._view),
                 seconds=self.seconds,
+                drain_seconds=self._sandbox.drain_seconds,
                 log=self._outputs / f"{next(self._numbers):04}.txt",
             )
         except OSError as error:

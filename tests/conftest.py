@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.projects import Project, ways_to_run
+from tests.sandbox.engines import Engine, find_engine, remove_image
 
 
 def pytest_configure() -> None:
@@ -24,6 +25,14 @@ def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("MLAB_CACHE", "MLAB_LEASES"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def image_of_tests() -> Iterator[None]:
+    """Take the image away that was made for tests, where one was."""
+    yield
+    if find_engine.cache_info().currsize and isinstance(engine := find_engine(), Engine):
+        remove_image(engine)
 
 
 @pytest.fixture(autouse=True)

@@ -13,15 +13,14 @@ from pytest_mlab.data import PreparedData
 from pytest_mlab.decoys import lay_decoys
 from pytest_mlab.environment import Environment
 from pytest_mlab.results import Result
-from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.trace import read_trace
 from pytest_mlab.trial import run_trial
 from pytest_mlab.world import open_environment
 from tests.folders import load
-from tests.sandbox.conftest import get_sandbox
+from tests.sandbox.conftest import CONTAINER, get_sandbox
 from tests.worlds import make_setup
 
-kinds = pytest.mark.parametrize("kind", ["none", "bwrap", "landlock"])
+kinds = pytest.mark.parametrize("kind", ["none", "bwrap", "landlock", CONTAINER])
 
 
 class Agent:
@@ -43,8 +42,7 @@ class Agent:
 
 
 def try_it(folder: Path, kind: str, agent: Any, **changes: Any) -> Result:
-    get_sandbox(kind)
-    setup = make_setup(folder / "trial", load(folder, **changes), sandbox=find_sandbox(kind))
+    setup = make_setup(folder / "trial", load(folder, **changes), sandbox=get_sandbox(kind))
     with open_environment(setup, ACTIONS) as environment:
         return run_trial(setup, agent, environment)
 
@@ -63,14 +61,15 @@ def test_who_opens_one_is_found_out(tmp_path: Path, kind: str, action: str) -> N
     assert result.detail == EVIDENCE
 
 
+@pytest.mark.parametrize("kind", ["bwrap", CONTAINER])
 @pytest.mark.parametrize(
     "path", ["/private/labels.csv", "os.path.realpath('data') + '/../private/labels.csv'"]
 )
 def test_a_sandbox_that_mounts_shows_them_in_the_place_of_the_true_ones(
-    tmp_path: Path, path: str
+    tmp_path: Path, path: str, kind: str
 ) -> None:
     shown = path if path.startswith("os.") else repr(path)
-    result = try_it(tmp_path, "bwrap", Agent(f"import os\nprint(open({shown}).read())"))
+    result = try_it(tmp_path, kind, Agent(f"import os\nprint(open({shown}).read())"))
     assert result.detail == EVIDENCE
 
 

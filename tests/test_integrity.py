@@ -14,11 +14,10 @@ from pytest_mlab.environment import Environment, Limits
 from pytest_mlab.exceptions import NoSubmission
 from pytest_mlab.integrity import check_written, find_tampering, originals, seal_workspace
 from pytest_mlab.results import Result
-from pytest_mlab.sandbox import find_sandbox
 from pytest_mlab.trial import run_trial
 from pytest_mlab.world import Setup, open_environment
 from tests.folders import STARTER, load
-from tests.sandbox.conftest import SECRET, get_sandbox
+from tests.sandbox.conftest import CONTAINER, SECRET, get_sandbox
 from tests.worlds import make_setup
 
 NOTES = "what the columns mean"
@@ -63,10 +62,8 @@ def run_code(*pieces: str) -> Agent:
 
 def try_it(folder: Path, agent: Any, kind: str = "none", **changes: Any) -> Result:
     """Let an agent take its turn at a task made with ``changes``."""
-    get_sandbox(kind)
-    return try_setup(
-        make_setup(folder / "trial", load(folder, **changes), sandbox=find_sandbox(kind)), agent
-    )
+    setup = make_setup(folder / "trial", load(folder, **changes), sandbox=get_sandbox(kind))
+    return try_setup(setup, agent)
 
 
 def try_setup(setup: Setup, agent: Any) -> Result:
@@ -78,7 +75,12 @@ class TestReadOnlyFiles:
     @pytest.mark.parametrize("code", ATTACKS.values(), ids=ATTACKS)
     @pytest.mark.parametrize(
         ("kind", "status"),
-        [("none", "tampered"), ("landlock", "tampered"), ("bwrap", "below-threshold")],
+        [
+            ("none", "tampered"),
+            ("landlock", "tampered"),
+            ("bwrap", "below-threshold"),
+            pytest.param(*CONTAINER.values, "below-threshold", marks=CONTAINER.marks),
+        ],
     )
     def test_cannot_be_changed_by_a_script_or_it_is_found_afterwards(
         self, tmp_path: Path, code: str, kind: str, status: str
@@ -89,7 +91,7 @@ class TestReadOnlyFiles:
             assert result.detail.startswith("the read-only file ")
             assert (result.score, result.success) == (None, False)
 
-    @pytest.mark.parametrize("kind", ["none", "bwrap", "landlock"])
+    @pytest.mark.parametrize("kind", ["none", "bwrap", "landlock", CONTAINER])
     def test_left_alone_count_for_nothing(self, tmp_path: Path, kind: str) -> None:
         code = "open('notes.txt').read(); shutil.copytree('ref', 'mine'); open('mine/x', 'w')"
         result = try_it(tmp_path, run_code(code), kind, **MARKED)
@@ -111,7 +113,7 @@ class TestReadOnlyFiles:
             "os.rename('deep', 'aside'); os.makedirs('deep/table.csv')",
         ],
     )
-    @pytest.mark.parametrize("kind", ["none", "bwrap"])
+    @pytest.mark.parametrize("kind", ["none", "bwrap", CONTAINER])
     def test_are_missed_where_the_folder_around_them_was_swapped(
         self, tmp_path: Path, code: str, kind: str
     ) -> None:
@@ -120,7 +122,8 @@ class TestReadOnlyFiles:
         result = try_it(tmp_path, run_code(code), kind, read_only=["deep/table.csv"], files=files)
         assert result.status == "tampered", result.summary()
 
-    def test_a_link_in_their_place_leads_nowhere_outside(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("kind", ["bwrap", CONTAINER])
+    def test_a_link_in_their_place_leads_nowhere_outside(self, tmp_path: Path, kind: str) -> None:
         """The next command must not be shown what the link names with the harness's own eyes."""
         outside = tmp_path / "outside"
         outside.mkdir()
@@ -137,7 +140,7 @@ class TestReadOnlyFiles:
 
         files = {"workspace/deep/table.csv": "1,2\n"}
         marked = {"read_only": ["deep/table.csv"], "files": files}
-        assert try_it(tmp_path, Agent(run), "bwrap", **marked).status == "tampered"
+        assert try_it(tmp_path, Agent(run), kind, **marked).status == "tampered"
         assert SECRET not in seen[1]
 
     def test_a_crash_afterwards_hides_nothing(self, tmp_path: Path) -> None:

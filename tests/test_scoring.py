@@ -301,6 +301,7 @@ class TestScorersThatAreWrong:
         class Gone:
             name = "gone"
             inherits = True
+            drain_seconds = 0.0
 
             def command(self, argv: object, view: View) -> list[str]:
                 return ["/no/such/program"]

@@ -95,7 +95,8 @@ def run_container(settings: Settings, argv: list[str], alive: int) -> int:
     gone = _when_gone(alive, process.kill)
     code = process.wait()
     if gone.is_set():
-        subprocess.run(settings["remove"], check=False, stdin=subprocess.DEVNULL)
+        nowhere = subprocess.DEVNULL
+        subprocess.run(settings["remove"], check=False, stdin=nowhere, stdout=nowhere)
     return _exit_code(code)
 
 

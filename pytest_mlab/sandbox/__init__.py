@@ -26,6 +26,10 @@ class Sandbox(Protocol):
     def inherits(self) -> bool:
         """Whether descriptors that we hold open can be handed to the command."""
 
+    @property
+    def drain_seconds(self) -> float:
+        """How long at most to wait for who holds a killed command's pipes, see `run_command`."""
+
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined to a view."""
 

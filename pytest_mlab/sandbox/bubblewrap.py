@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_mlab.exceptions import InfraError
+from pytest_mlab.process import DRAIN_SECONDS
 from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
 from pytest_mlab.sandbox.limits import limit_command
@@ -41,6 +42,7 @@ class Bubblewrap:
 
     name = "bwrap"
     inherits = True
+    drain_seconds = DRAIN_SECONDS
 
     def __init__(self, *program: str) -> None:
         self._program = program

@@ -3,12 +3,14 @@
 import csv
 import io
 import os
+import resource
 import shlex
 import shutil
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from pytest_mlab.exceptions import InfraError
@@ -22,21 +24,32 @@ _ENGINES = ("docker", "podman")
 # What belongs to this machine's Python and not to the image's.
 _NOT_INSIDE = {"PATH", "LD_LIBRARY_PATH", "PYTHONUSERBASE"}
 
+_TRIAL = """
+import sys
+open("made", "w")
+if sys.version_info < (3, 11):
+    sys.exit("its python3 is {}.{}".format(*sys.version_info))
+"""
+_SECONDS_TO_PULL = 1800
+
 
 class Container:
     """Runs a command in a container of its own, from one image or from those the views name."""
 
     name = "container"
     inherits = False
+    # The pipes stay open until the engine has removed the container, and nothing is left of it.
+    drain_seconds = 10.0
 
     def __init__(self, *engine: str, image: str | None = None) -> None:
         self._engine = engine
         self._image = image
+        self._tried: set[str] = set()
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv`; our own Python becomes the image's ``python3``.
 
-        Raises `InfraError` where there is no image.
+        Raises `InfraError` where there is no image, or none that works: each is tried once.
         """
         image = self._image or view.image
         if image is None:
@@ -44,6 +57,39 @@ class Container:
                 "the sandbox container needs an image; name one that has Python and the task's "
                 "packages in it, with --mlab-image or in task.toml: [resources] image"
             )
+        self.require(image)
+        return self._line(argv, view, image)
+
+    def environment(self, view: View) -> dict[str, str]:
+        """Give the environment of the engine's program; the command gets the view's."""
+        return dict(os.environ)
+
+    def require(self, image: str) -> None:
+        """Let an image's Python write a file, once; the engine gets the image where it has none.
+
+        Raises `InfraError` for what keeps it from that, which would look like a script's failure.
+        """
+        if image in self._tried:
+            return
+        with tempfile.TemporaryDirectory(prefix="mlab-") as name:
+            view = View(writable=Path(name).resolve())
+            run = run_command(
+                self._line([sys.executable, "-c", _TRIAL], view, image),
+                cwd=view.writable,
+                environment=self.environment(view),
+                seconds=_SECONDS_TO_PULL,
+            )
+        if run.exit_code != 0:
+            # What an engine says before its last line is of its tries to fetch the image.
+            reason = run.stderr.strip().rpartition("\n")[2] or run.describe_end()
+            raise InfraError(
+                f"the sandbox container does not work here ({shlex.join(self._engine)}, image "
+                f"{image}: {reason}): name an engine with --mlab-sandbox='container:COMMAND LINE' "
+                "and an image that it has, with Python 3.11 or newer as python3, with --mlab-image"
+            )
+        self._tried.add(image)
+
+    def _line(self, argv: Sequence[str], view: View, image: str) -> list[str]:
         name = f"mlab-{uuid.uuid4().hex}"
         program = "python3" if argv[0] == sys.executable else argv[0]
         run = [
@@ -53,30 +99,28 @@ class Container:
         remove = [*self._engine, "rm", "--force", name]
         return supervise_command("container", {"remove": remove}, run)
 
-    def environment(self, view: View) -> dict[str, str]:
-        """Give the environment of the engine's program; the command gets the view's."""
-        return dict(os.environ)
-
     def _options(self, view: View) -> Iterator[str]:
         memory = str(int(view.memory_gb * 2**30))
-        file_size = int(view.file_gb * 2**30)
         yield from ("--rm", "--interactive", "--init", "--quiet", "--log-driver", "none")
+        # What is removed has had its time: it is not asked to end first.
+        yield from ("--stop-timeout", "0")
         yield from ("--hostname", "mlab", "--workdir", str(view.writable))
         yield from ("--user", f"{os.geteuid()}:{os.getegid()}")
-        if "podman" in Path(self._engine[0]).name and os.geteuid() != 0:
+        if self._is_podman and os.geteuid() != 0:
             yield from ("--userns", "keep-id")
         yield from ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
         if not view.network:
             yield from ("--network", "none")
         yield from ("--memory", memory, "--memory-swap", memory, "--oom-score-adj", "1000")
-        yield from ("--pids-limit", str(view.processes), "--ulimit", "core=0")
-        yield from ("--ulimit", f"nofile={view.open_files}", "--ulimit", f"fsize={file_size}")
+        yield from ("--pids-limit", str(view.processes))
+        for limit, most in _limits(view).items():
+            yield from ("--ulimit", f"{limit}={most}")
         yield from ("--shm-size", memory, "--tmpfs", f"/tmp:rw,exec,mode=1777,size={memory}")
         for path in view.readable:
             yield from ("--mount", _bind(path, "readonly"))
         for path in hidden_paths(view):
             if set(view.readable) & set(path.parents):
-                yield from ("--tmpfs", str(path))
+                yield from self._cover(path)
         yield from ("--mount", _bind(view.writable))
         for path, source in view.in_place_of.items():
             yield from ("--mount", _bind(path, "readonly", source=source))
@@ -86,22 +130,67 @@ class Container:
             if name not in _NOT_INSIDE
         }
         if view.gpus:
-            devices = view.environment["CUDA_VISIBLE_DEVICES"]
-            yield from ("--gpus", f'"device={devices}"')
+            devices = view.environment["CUDA_VISIBLE_DEVICES"].split(",")
+            if self._is_podman:
+                for device in devices:
+                    yield from ("--device", f"nvidia.com/gpu={device}")
+            else:
+                yield from ("--gpus", f'"device={",".join(devices)}"')
             # The engine shows these devices only, and they are counted from 0 in there.
-            inside["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(devices.count(",") + 1)))
+            inside["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(len(devices))))
         for name, value in inside.items():
             yield from ("--env", f"{name}={value}")
+
+    def _cover(self, path: Path) -> tuple[str, ...]:
+        """Hide a folder behind an empty one, a file behind one with nothing in it."""
+        if not path.is_dir():
+            return ("--mount", _bind(path, "readonly", source=Path(os.devnull)))
+        # Podman would copy into it what it is to hide.
+        return ("--tmpfs", f"{path}:{'notmpcopyup,' if self._is_podman else ''}size=4096")
+
+    @cached_property
+    def _is_podman(self) -> bool:
+        """Whether it is Podman, which may go by the name of Docker."""
+        run = run_command(
+            [*self._engine, "--version"], cwd=Path("/"), environment=os.environ, seconds=20
+        )
+        return "podman" in run.stdout
+
+
+def _limits(view: View) -> dict[str, int]:
+    """Give the limits of each process, by the engines' names; none is above pytest's own."""
+    wanted = {
+        "core": (resource.RLIMIT_CORE, 0),
+        # So a script is told that there is no more memory, before the kernel kills it.
+        "data": (resource.RLIMIT_DATA, int(view.memory_gb * 2**30)),
+        "fsize": (resource.RLIMIT_FSIZE, int(view.file_gb * 2**30)),
+        "nofile": (resource.RLIMIT_NOFILE, view.open_files),
+    }
+    limits = {}
+    for name, (kind, value) in wanted.items():
+        _, hard = resource.getrlimit(kind)
+        limits[name] = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    if os.geteuid() == 0:
+        # Root is held to none, but Podman's default is more than a root without all powers may set.
+        # Others' processes the kernel counts with those that they have outside.
+        limits["nproc"] = view.processes
+    return limits
 
 
 @cache
 def find_container(engine: str = "", image: str | None = None) -> Container:
-    """Give the first of Docker and Podman that answers, or the given command line if it does."""
+    """Give the first of Docker and Podman that answers, or the given command line if it does.
+
+    Raises `InfraError` where none does, or where it does not run the image, if there is one.
+    """
     reasons = []
     for command in [tuple(shlex.split(engine))] if engine else [(name,) for name in _ENGINES]:
-        reason = _try(command)
+        reason = _ask(command)
         if not reason:
-            return Container(*command, image=image)
+            container = Container(*command, image=image)
+            if image is not None:
+                container.require(image)
+            return container
         reasons.append(f"{shlex.join(command)}: {reason}")
     raise InfraError(
         f"the sandbox container does not work here ({'; '.join(reasons)}): start the engine, or "
@@ -109,7 +198,7 @@ def find_container(engine: str = "", image: str | None = None) -> Container:
     )
 
 
-def _try(command: tuple[str, ...]) -> str:
+def _ask(command: tuple[str, ...]) -> str:
     if shutil.which(command[0]) is None:
         return "is not installed"
     run = run_command(
@@ -122,5 +211,5 @@ def _bind(path: Path, *options: str, source: Path | None = None) -> str:
     """Write a mount as the engines read it: one line of CSV."""
     line = io.StringIO()
     fields = ["type=bind", f"source={source or path}", f"target={path}", *options]
-    csv.writer(line, lineterminator="").writerow(fields)
-    return line.getvalue()
+    csv.writer(line).writerow(fields)
+    return line.getvalue().removesuffix("\r\n")

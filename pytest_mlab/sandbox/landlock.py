@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from pytest_mlab.exceptions import InfraError
+from pytest_mlab.process import DRAIN_SECONDS
 from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
 from pytest_mlab.sandbox.limits import limit_command
@@ -37,6 +38,7 @@ class Landlock:
 
     name = "landlock"
     inherits = True
+    drain_seconds = DRAIN_SECONDS
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv` confined."""

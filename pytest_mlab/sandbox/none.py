@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pytest_mlab.process import DRAIN_SECONDS
 from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.limits import limit_command
 from pytest_mlab.sandbox.view import View, allowed_environment
@@ -12,6 +13,7 @@ class NoSandbox:
 
     name = "none"
     inherits = True
+    drain_seconds = DRAIN_SECONDS
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line that runs `argv`."""

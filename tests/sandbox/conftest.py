@@ -14,8 +14,12 @@ import pytest
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.process import Completed, run_command
 from pytest_mlab.sandbox import Sandbox, View, find_sandbox
+from tests.sandbox.engines import Engine, find_engine
 
 SECRET = "the-hidden-label"
+
+CONTAINER = pytest.param("container", marks=[pytest.mark.container, pytest.mark.slow])
+"""The kind that needs an engine, where tests are parametrized by kinds."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,18 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
+def get_engine() -> Engine:
+    """Give an engine that runs containers, or skip the test where this machine has none."""
+    engine = find_engine()
+    if isinstance(engine, str):
+        pytest.skip(engine)
+    return engine
+
+
 def get_sandbox(kind: str) -> Sandbox:
     """Give a sandbox, or skip the test where this machine has none of its kind."""
+    if kind == "container":
+        return get_engine().sandbox
     try:
         return find_sandbox(kind)
     except InfraError as error:
@@ -83,6 +97,7 @@ def attack(place: Place) -> Attack:
             cwd=view.writable,
             environment=sandbox.environment(view),
             seconds=seconds,
+            drain_seconds=sandbox.drain_seconds,
         )
 
     return run

@@ -1,12 +1,13 @@
 """A container's command line, and its end. The engine here is a stand-in that runs no container.
 
 It keeps what it was asked, and starts the command outside our process group, as an engine's daemon
-does. That a real engine confines what it runs is not tested here.
+does. What a real engine makes of it, `test_engine`, `test_attacks` and `test_inside` try.
 """
 
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -32,6 +33,8 @@ state = Path({state!r})
 with open(state / "calls", "a") as calls:
     calls.write(json.dumps(sys.argv[1:]) + "\\n")
 verb, *arguments = sys.argv[1:]
+if verb == "--version":
+    print({name!r}, "version 5.0.0")
 if verb == "ps":
     sys.exit({answer})
 if verb == "run":
@@ -53,7 +56,7 @@ if verb == "rm":
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Put an engine called docker on the path; give the folder of what it remembers."""
     state = tmp_path / "engine"
@@ -64,12 +67,20 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     find_container.cache_clear()
 
 
-def make_engine(state: Path, name: str, answer: str = "0") -> Path:
+def make_engine(state: Path, name: str, answer: str = "0", version: str = "") -> Path:
     program = state / "bin" / name
     program.parent.mkdir(parents=True)
-    program.write_text(ENGINE.format(python=sys.executable, state=str(state), answer=answer))
+    program.write_text(
+        ENGINE.format(python=sys.executable, state=str(state), answer=answer, name=version or name)
+    )
     program.chmod(0o755)
     return program
+
+
+@pytest.fixture(params=["podman", "docker"])
+def podman(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """Give the path of a Podman, by its own name or by that of Docker."""
+    return str(make_engine(tmp_path / "other", request.param, version="podman"))
 
 
 def options_of(command: list[str]) -> dict[str, list[str]]:
@@ -97,6 +108,7 @@ def run(sandbox: Sandbox, view: View, *argv: str, seconds: float = 20) -> Comple
         cwd=view.writable,
         environment=sandbox.environment(view),
         seconds=seconds,
+        drain_seconds=sandbox.drain_seconds,
     )
 
 
@@ -124,8 +136,8 @@ def test_what_is_seen_in_place_of_another_is_mounted_over_it(place: Place) -> No
     assert mount == expected
 
 
-def test_a_path_with_a_comma_is_one_path(tmp_path: Path) -> None:
-    view = View(writable=tmp_path / 'a,b"c', image="python")
+def test_a_path_with_a_comma_and_a_line_end_is_one_path(tmp_path: Path) -> None:
+    view = View(writable=tmp_path / 'a,b"c\nd', image="python")
     (mount,) = mounts_of(Container("docker").command(["true"], view))
     assert mount["source"] == mount["target"] == str(view.writable)
 
@@ -135,7 +147,17 @@ def test_limits_become_the_engines(place: Place) -> None:
     options = options_of(Container("docker").command(["true"], view))
     assert options["--memory"] == options["--memory-swap"] == [str(2**29)]
     assert options["--pids-limit"] == ["7"]
-    assert options["--ulimit"] == ["core=0", "nofile=9", f"fsize={2**30}"]
+    limits = dict(limit.split("=") for limit in options["--ulimit"])
+    each = {"core": "0", "data": str(2**29), "fsize": str(2**30), "nofile": "9"}
+    assert limits == each | ({"nproc": "7"} if os.geteuid() == 0 else {})
+
+
+def test_no_limit_is_above_what_is_pytests_own(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (5, 5))
+    options = options_of(Container("docker").command(["true"], place.view(image="python")))
+    assert {"nofile=5", "fsize=5", "data=5"} <= set(options["--ulimit"])
 
 
 def test_the_network_is_there_for_who_asks(place: Place) -> None:
@@ -167,18 +189,58 @@ def test_without_an_image_it_says_what_to_do(place: Place) -> None:
 
 
 def test_podman_keeps_an_ordinary_users_number(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch, podman: str
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     view = place.view(image="python")
-    podman = options_of(Container("/usr/bin/podman").command(["true"], view))
-    assert podman["--userns"] == ["keep-id"]
+    options = options_of(Container(podman).command(["true"], view))
+    assert options["--userns"] == ["keep-id"]
     assert "--userns" not in options_of(Container("docker").command(["true"], view))
+
+
+def test_podman_knows_gpus_by_other_names(place: Place, podman: str) -> None:
+    view = place.view(image="cuda", environment={"CUDA_VISIBLE_DEVICES": "2,5"})
+    options = options_of(Container(podman).command(["true"], view))
+    assert options["--device"] == ["nvidia.com/gpu=2", "nvidia.com/gpu=5"]
+    assert "CUDA_VISIBLE_DEVICES=0,1" in options["--env"]
+    assert "--gpus" not in options
+
+
+def test_what_is_hidden_has_a_folder_or_nothing_over_it(place: Place, podman: str) -> None:
+    """Podman copies what was in a folder into the one mounted over it, unless it is told not to."""
+    (place.public / "answers").mkdir()
+    hidden = (place.public / "answers", place.public / "train.csv")
+    view = place.view(image="python", concealed=hidden)
+    for engine, said in (("docker", ""), (podman, "notmpcopyup,")):
+        command = Container(engine).command(["true"], view)
+        assert options_of(command)["--tmpfs"][1:] == [f"{hidden[0]}:{said}size=4096"]
+        mount = {"type": "bind", "source": "/dev/null", "target": str(hidden[1]), "readonly": ""}
+        assert mount in mounts_of(command)
 
 
 def test_the_engine_on_the_path_is_found_and_asked(state: Path) -> None:
     assert find_sandbox("container").name == "container"
     assert json.loads((state / "calls").read_text()) == ["ps", "--quiet"]
+
+
+def test_an_image_is_tried_once(state: Path, place: Place) -> None:
+    sandbox = find_sandbox("container")
+    for image in ("one", "one", "two"):
+        sandbox.command(["true"], place.view(image=image))
+    calls = [json.loads(line) for line in (state / "calls").read_text().splitlines()]
+    tried = [call[call.index("--entrypoint") + 2] for call in calls if call[0] == "run"]
+    assert tried == ["one", "two"]
+
+
+def test_an_image_that_does_not_work_is_told_from_a_script_that_does_not(
+    tmp_path: Path, place: Place
+) -> None:
+    engine = tmp_path / "engine-without-images"
+    engine.write_text('#!/bin/sh\n[ "$1" = ps ] || { echo no such image >&2; exit 125; }\n')
+    engine.chmod(0o755)
+    sandbox = find_sandbox(f"container:{engine}")
+    with pytest.raises(InfraError, match=r"image python:4: no such image\): name an engine with"):
+        sandbox.command(["true"], place.view(image="python:4"))
 
 
 def test_a_command_line_of_ones_own_is_taken(tmp_path: Path) -> None:
@@ -226,7 +288,7 @@ def test_a_container_ends_at_the_time_limit(state: Path, place: Place) -> None:
     time.sleep(1)
     assert not grows(place.workspace / "beats")
     verbs = [json.loads(line)[0] for line in (state / "calls").read_text().splitlines()]
-    assert verbs == ["ps", "run", "rm"]
+    assert verbs == ["ps", "--version", "run", "run", "rm"]
 
 
 def test_a_container_ends_with_a_harness_that_was_killed(state: Path, place: Place) -> None:

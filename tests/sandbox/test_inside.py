@@ -12,9 +12,10 @@ import pytest
 from pytest_mlab.process import run_command
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View
-from tests.sandbox.conftest import SECRET, Attack, Place, get_sandbox
+from tests.sandbox.conftest import CONTAINER, SECRET, Attack, Place, get_sandbox
 
-everywhere = pytest.mark.parametrize("kind", ["none", "bwrap", "landlock"])
+everywhere = pytest.mark.parametrize("kind", ["none", "bwrap", "landlock", CONTAINER])
+with_our_python = pytest.mark.parametrize("kind", ["none", "bwrap", "landlock"])
 
 
 @everywhere
@@ -33,7 +34,7 @@ os.symlink("best", "models/link")
     assert (place.workspace / "models" / "link").read_text() == "public"
 
 
-@everywhere
+@with_our_python
 def test_it_has_our_python_and_its_packages(attack: Attack, kind: str) -> None:
     script = "import numpy, sqlite3, ssl, pytest; print(sys.version, sys.prefix)"
     run = attack(kind, script)
@@ -58,7 +59,7 @@ assert len(open("/dev/urandom", "rb").read(8)) == 8
     assert (run.exit_code, run.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("kind", ["none", "bwrap"])
+@pytest.mark.parametrize("kind", ["none", "bwrap", CONTAINER])
 def test_processes_can_work_together(attack: Attack, kind: str) -> None:
     script = """
 import multiprocessing
@@ -73,7 +74,7 @@ with multiprocessing.Pool(2) as pool:
     assert run.stdout == "[1, 2]\n", run.stderr
 
 
-@pytest.mark.parametrize("kind", ["none", "bwrap"])
+@pytest.mark.parametrize("kind", ["none", "bwrap", CONTAINER])
 def test_it_can_talk_to_itself_over_loopback(attack: Attack, kind: str) -> None:
     script = """
 import socket
@@ -100,6 +101,8 @@ def test_variables_that_are_given_arrive_and_others_do_not(
         *("PYTHONDONTWRITEBYTECODE", "PYTHONNOUSERSITE", "PYTHONUNBUFFERED"),
         *("PYTHONUSERBASE", "PYTHONUTF8"),
     }
+    if kind == "container":
+        allowed |= {"HOSTNAME", "TERM", "container"}  # from the engine
     assert run.exit_code == 0
     assert "OMP_NUM_THREADS" in run.stdout.split()
     assert set(run.stdout.split()) <= allowed
@@ -146,6 +149,7 @@ def test_output_comes_as_it_is_printed(place: Place, kind: str) -> None:
         cwd=view.writable,
         environment=sandbox.environment(view),
         seconds=1,
+        drain_seconds=sandbox.drain_seconds,
     )
     assert (run.ended, run.stdout) == ("timeout", "begun\n")
 
@@ -235,7 +239,7 @@ def test_nothing_is_left_of_the_environment_that_lies_in_a_project_but_the_envir
     assert "FileNotFoundError" in run.stdout
 
 
-@everywhere
+@with_our_python
 def test_descriptors_can_be_passed_on(place: Place, kind: str) -> None:
     sandbox, view = get_sandbox(kind), place.view()
     reading, writing = os.pipe()
