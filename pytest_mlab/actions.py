@@ -106,7 +106,7 @@ def append_file(bench: Workbench, file_name: str, content: str) -> str:
 
 def copy_file(bench: Workbench, source: str, destination: str) -> str:
     """Copy a file or folder."""
-    bench.workspace.copy(source, destination)
+    bench.copy(source, destination)
     return f"{source} is copied to {destination}."
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-Ended = Literal["exited", "timeout", "output-limit"]
+from pytest_mlab.quota import Quota, Watch
+
+Ended = Literal["exited", "timeout", "output-limit", "quota"]
 
 MAX_BYTES = 32_000_000
 KEEP_CHARS = 20_000
@@ -28,6 +30,7 @@ class Completed:
     """What came of a command.
 
     `exit_code` is negative for the signal that ended it, and None where we did, at a limit.
+    `excess` says what the workspace held, where it ended for that.
     """
 
     exit_code: int | None
@@ -35,6 +38,7 @@ class Completed:
     stderr: str
     ended: Ended
     seconds: float
+    excess: str = ""
 
     @property
     def was_killed(self) -> bool:
@@ -44,7 +48,7 @@ class Completed:
 
     def describe_end(self) -> str:
         """Say in a few words how it ended, for a message."""
-        return describe_end(self.ended, self.exit_code, self.seconds)
+        return self.excess or describe_end(self.ended, self.exit_code, self.seconds)
 
 
 def describe_end(ended: str, exit_code: int | None, seconds: float) -> str:
@@ -113,8 +117,9 @@ def run_command(
     stdin: bytes = b"",
     pass_fds: Sequence[int] = (),
     drain_seconds: float = DRAIN_SECONDS,
+    quota: Quota | None = None,
 ) -> Completed:
-    """Run a command to its end, or to a limit on its time or on the bytes it prints.
+    """Run a command to its end, or to a limit: its time, the bytes it prints, what a folder holds.
 
     It gets a session of its own, and when this function returns or raises, by whatever exception,
     no process of its group is alive. Both streams are appended to `log` as they come, so that
@@ -124,6 +129,8 @@ def run_command(
     """
     started = time.monotonic()
     with ExitStack() as stack:
+        if quota is not None:
+            quota.begin()
         sink = stack.enter_context(log.open("ab", buffering=0)) if log is not None else None
         process = subprocess.Popen(
             argv,
@@ -139,9 +146,15 @@ def run_command(
         stack.callback(end_group, process)
         run = _Run(process, stdin, sink, max_bytes, keep_chars)
         stack.callback(run.close)
+        watch = Watch(quota, process.pid, lambda: kill_group(process)) if quota else None
+        if watch is not None:
+            stack.callback(watch.stop)
         ended = run.wait(started + seconds)
         kill_group(process)
         run.drain(drain_seconds)
+        excess = watch.stop() if watch is not None else ""
+        if excess:
+            ended = "quota"
         exit_code = process.wait()
     return Completed(
         exit_code if ended == "exited" else None,
@@ -149,6 +162,7 @@ def run_command(
         run.stderr.text(),
         ended,
         time.monotonic() - started,
+        excess,
     )
 
 

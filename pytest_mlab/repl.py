@@ -17,7 +17,9 @@ from pytest_mlab.process import (
     Excerpt,
     describe_end,
     end_group,
+    kill_group,
 )
+from pytest_mlab.quota import Quota, Watch
 from pytest_mlab.sandbox import Sandbox, View
 
 _CHILD = Path(__file__).parent / "children" / "repl.py"
@@ -37,6 +39,7 @@ class Reply:
     ended: ReplEnd
     seconds: float
     exit_code: int | None = None
+    excess: str = ""
 
     @property
     def ok(self) -> bool:
@@ -47,7 +50,7 @@ class Reply:
         """Give the output, and where the process is gone, what became of it."""
         if self.ended in ("finished", "raised"):
             return self.output
-        how = describe_end(self.ended, self.exit_code, self.seconds)
+        how = self.excess or describe_end(self.ended, self.exit_code, self.seconds)
         gap = "\n" if self.output and not self.output.endswith("\n") else ""
         return (
             f"{self.output}{gap}[The Python process ended: {how}. Its variables are lost; "
@@ -59,16 +62,24 @@ class Repl:
     """A Python process in a sandbox; it starts with the first command, and again after its end.
 
     Use it as a context manager, or call `close`. Commands are given by the thread that made it:
-    a sandboxed process ends with the thread that started it.
+    a sandboxed process ends with the thread that started it. The quota is watched between commands
+    too, when threads may go on.
     """
 
     def __init__(
-        self, sandbox: Sandbox, view: View, *, max_bytes: int = MAX_BYTES, keep: int = KEEP_CHARS
+        self,
+        sandbox: Sandbox,
+        view: View,
+        *,
+        max_bytes: int = MAX_BYTES,
+        keep: int = KEEP_CHARS,
+        quota: Quota | None = None,
     ) -> None:
         self._sandbox = sandbox
         self._view = view
         self._max_bytes = max_bytes
         self._keep = keep
+        self._quota = quota
         self._session: _Session | None = None
 
     def __enter__(self) -> Self:
@@ -90,7 +101,7 @@ class Repl:
         """
         started = time.monotonic()
         if self._session is None:
-            self._session = _Session(self._sandbox, self._view)
+            self._session = _Session(self._sandbox, self._view, self._quota)
         output = Excerpt(self._keep)
         ended: ReplEnd = "exited"
         try:
@@ -101,6 +112,8 @@ class Repl:
             if ended not in ("finished", "raised"):
                 self.close()
         took = time.monotonic() - started
+        if session.excess:
+            return Reply(output.text(), "quota", took, excess=session.excess)
         if ended == "exited":
             session.require_ready()
         return Reply(output.text(), ended, took, session.exit_code if ended == "exited" else None)
@@ -109,7 +122,10 @@ class Repl:
 class _Session:
     """One process of a REPL, and the pipes to it."""
 
-    def __init__(self, sandbox: Sandbox, view: View) -> None:
+    def __init__(self, sandbox: Sandbox, view: View, quota: Quota | None) -> None:
+        self.excess = ""
+        if quota is not None:
+            quota.begin()
         argv = [sys.executable, "-P", "-c", _CHILD.read_text(encoding="utf-8")]
         command = sandbox.command(argv, view)
         try:
@@ -130,7 +146,9 @@ class _Session:
         assert stdout is not None
         assert stderr is not None
         self._stdin, self._stdout, self._control = stdin, stdout, stderr
-        self._alive = os.pidfd_open(self._process.pid)
+        process = self._process
+        self._watch = Watch(quota, process.pid, lambda: kill_group(process)) if quota else None
+        self._alive = os.pidfd_open(process.pid)
         self._selector = selectors.DefaultSelector()
         for stream in (stdin, stdout, stderr):
             os.set_blocking(stream.fileno(), False)
@@ -154,6 +172,9 @@ class _Session:
             )
 
     def close(self) -> None:
+        kill_group(self._process)
+        if self._watch is not None:
+            self.excess = self._watch.stop()
         end_group(self._process)
         # The pipe ends with the last process of a sandbox, which may be later than the group's.
         deadline = time.monotonic() + self._drain_seconds

@@ -17,6 +17,7 @@ from pytest_mlab.children import CHILD_ENVIRONMENT, PACKAGE, child_command
 from pytest_mlab.data import PreparedData
 from pytest_mlab.exceptions import InfraError, InvalidSubmission, NoSubmission, TaskError
 from pytest_mlab.process import Completed, run_command
+from pytest_mlab.quota import Quota
 from pytest_mlab.sandbox import Sandbox, View
 from pytest_mlab.task import Task
 
@@ -85,6 +86,8 @@ def _run_scorer(
         writable=scratch,
         readable=(data.private, task.scorer, PACKAGE),
         memory_gb=task.resources.memory_gb,
+        workspace_gb=task.resources.workspace_gb,
+        workspace_files=task.resources.workspace_files,
         image=task.resources.image,
         environment=CHILD_ENVIRONMENT,
     )
@@ -99,6 +102,7 @@ def _run_scorer(
             stdin=f"{token}\n".encode(),
             pass_fds=(writing,),
             drain_seconds=sandbox.drain_seconds,
+            quota=Quota(scratch, view.workspace_gb, view.workspace_files),
         )
         os.close(writing)
         writing = -1
@@ -108,7 +112,7 @@ def _run_scorer(
         if writing >= 0:
             os.close(writing)
     if not report:
-        if task.baseline.measured and run.was_killed:
+        if task.baseline.measured and (run.was_killed or run.excess):
             raise InvalidSubmission("the scoring process was killed while it ran the submission")
         if task.baseline.measured and report is not None:
             raise InvalidSubmission("the submission's code wrote to where the score is awaited")

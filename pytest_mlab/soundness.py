@@ -126,6 +126,8 @@ def _check_figures(task: Task, top: Table) -> None:
         "[limits] preparing_seconds": task.limits.preparing_seconds,
         "[limits] expected_seconds": task.limits.expected_seconds,
         "[resources] memory_gb": task.resources.memory_gb,
+        "[resources] workspace_gb": task.resources.workspace_gb,
+        "[resources] workspace_files": task.resources.workspace_files,
     }
     for key, value in positive.items():
         if value is not None and value <= 0:

@@ -104,12 +104,15 @@ class Resources:
     Devices, memory and cores are the trial's own while it runs; with no ``cpus``, it gets its
     share of them. With ``gpus_optional``, it goes without the devices that there are not. ``image``
     is what a container is made from, where the session runs commands in one. With ``network``, the
-    agent's scripts may use it; scorers never do.
+    agent's scripts may use it; scorers never do. ``workspace_gb`` and ``workspace_files`` are what
+    the workspace may come to hold.
     """
 
     gpus: int = 0
     gpus_optional: bool = False
     memory_gb: float = 2.0
+    workspace_gb: float = 10.0
+    workspace_files: int = 200_000
     cpus: int = 0
     requires: tuple[str, ...] = ()
     image: str | None = None

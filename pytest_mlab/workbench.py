@@ -2,11 +2,13 @@
 
 import itertools
 import sys
+from functools import cached_property
 from pathlib import Path
 
-from pytest_mlab.exceptions import InfraError
+from pytest_mlab.exceptions import ActionError, InfraError
 from pytest_mlab.models import Models
 from pytest_mlab.process import Completed, run_command
+from pytest_mlab.quota import Quota
 from pytest_mlab.repl import Repl, Reply
 from pytest_mlab.runs import RESEARCH_LOG
 from pytest_mlab.sandbox import Sandbox, View
@@ -43,6 +45,19 @@ class Workbench:
         self._numbers = itertools.count(1 + len(list(outputs.glob("*.txt"))))
         self._repl: Repl | None = None
 
+    @cached_property
+    def _quota(self) -> Quota:
+        return Quota(self.workspace.root, self._view.workspace_gb, self._view.workspace_files)
+
+    def copy(self, source: str, destination: str) -> None:
+        """Copy a file or folder within the workspace, or refuse where it would hold too much."""
+        if not self._quota.admits(self.workspace.measure(source)):
+            raise ActionError(
+                f'with a copy of "{source}", the workspace would hold more than it may: '
+                f"{self._quota}; delete what is not needed"
+            )
+        self.workspace.copy(source, destination)
+
     def execute(self, script: str) -> Completed:
         """Run a Python script of the workspace to its end; `InfraError` where none can be run."""
         path = self.workspace.path(script)
@@ -55,6 +70,7 @@ class Workbench:
                 seconds=self.seconds,
                 drain_seconds=self._sandbox.drain_seconds,
                 log=self._outputs / f"{next(self._numbers):04}.txt",
+                quota=self._quota,
             )
         except OSError as error:
             raise InfraError(f"{script} could not be run, or its output kept: {error}") from error
@@ -62,7 +78,7 @@ class Workbench:
     def evaluate(self, code: str) -> Reply:
         """Run Python code in the process that keeps its state between calls."""
         if self._repl is None:
-            self._repl = Repl(self._sandbox, self._view)
+            self._repl = Repl(self._sandbox, self._view, quota=self._quota)
         return self._repl.run(code, self.seconds)
 
     def close(self) -> None:

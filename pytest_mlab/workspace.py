@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from pytest_mlab.exceptions import ActionError, TaskError
 from pytest_mlab.integrity import Seal, matches, seal_workspace
+from pytest_mlab.quota import Holding, measure_copy
 from pytest_mlab.task import Task
 
 MOST_BYTES = 64_000_000
@@ -111,6 +112,11 @@ class Workspace:
                 self._copy_folder(origin, target)
             except OSError as error:
                 raise ActionError(f'"{source}" cannot be copied: {_reason(error)}') from error
+
+    def measure(self, name: str) -> Holding:
+        """Give what a copy of a file or folder would hold; nothing where there is none."""
+        path = self._resolve(name, writing=False)
+        return measure_copy(path) if path.exists() else Holding(0, 0)
 
     def exists(self, name: str) -> bool:
         """Tell whether there is something of that name."""

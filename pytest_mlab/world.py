@@ -112,6 +112,8 @@ def _make_view(setup: Setup, decoys: Decoys) -> View:
         concealed=find_concealed(setup.task),
         in_place_of=originals(setup.task, setup.workspace.root) | decoys.places,
         memory_gb=setup.task.resources.memory_gb,
+        workspace_gb=setup.task.resources.workspace_gb,
+        workspace_files=setup.task.resources.workspace_files,
         image=setup.task.resources.image,
         network=setup.task.resources.network,
         environment={

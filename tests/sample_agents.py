@@ -24,6 +24,20 @@ def do_nothing(environment: Environment) -> None:
     """Give up at once, without a submission."""
 
 
+def overfill(environment: Environment) -> None:
+    """Write more than there is room for, delete it, and do what succeeds."""
+    lines = (
+        "import time",
+        "for number in range(400):",
+        "    open(f'{number}.bin', 'wb').write(bytes(1_000_000)) and time.sleep(0.01)",
+    )
+    environment.act("Write File", file_name="fill.py", content="\n".join(lines))
+    environment.act("Execute Script", script_name="fill.py")
+    delete = "import glob, os; print([os.remove(name) for name in glob.glob('*.bin')])"
+    environment.act("Python REPL", command=delete)
+    solve(environment)
+
+
 def scribble(environment: Environment) -> None:
     """Hand in what cannot be scored."""
     environment.act("Write File", file_name="submission.csv", content="no table")

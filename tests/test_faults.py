@@ -116,3 +116,15 @@ def test_in_a_session_a_full_disk_is_an_error_with_a_remedy(project: Project) ->
     run = project.run("-p", "no:xdist", "tasks", "--mlab-agent=agents:fill", "--mlab-resume")
     run.assert_outcomes(passed=1)
     assert "starts over: it ended in an infra-error" in run.stdout.str()
+
+
+def test_a_trial_that_fills_its_workspace_is_told_and_harms_no_other(project: Project) -> None:
+    project.task("threshold", resources={"workspace_gb": 0.05})
+    run = project.run("tasks", "--mlab-agent=agents:overfill", "--mlab-agent=agents:solve")
+    run.assert_outcomes(passed=2)
+    traces = [read_trace(path) for path in project.sessions[-1].rglob(TRACE)]
+    observations = [
+        event["observation"] for trace in traces for event in trace if event["event"] == "step"
+    ]
+    full = [text for text in observations if "more than the 0.05 GB that it may" in text]
+    assert len(full) == 1

@@ -92,6 +92,7 @@ LAYERS = (
     "children",
     "descendants",
     "process",
+    "quota",
     "deadline",
     "trace",
     "files",

@@ -81,6 +81,8 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"resources": {"gpus": -1}}, "[resources] gpus is -1; give 0 or more"),
     ({"resources": {"gpus": "all"}}, "[resources] gpus is 'all'; give a whole number"),
     ({"resources": {"memory_gb": 0}}, "[resources] memory_gb is 0.0; give a number above 0"),
+    ({"resources": {"workspace_gb": 0}}, "[resources] workspace_gb is 0.0; give a number above 0"),
+    ({"resources": {"workspace_files": -1}}, "[resources] workspace_files is -1; give a number"),
     ({"resources": {"requires": "pandas"}}, "[resources] requires is 'pandas'; give a list"),
     ({"resources": {"requires": ["a b!"]}}, '[resources] requires has "a b!"; name packages as'),
     ({"data": {"packages": ["a b!"]}}, '[data] packages has "a b!"; name packages as'),

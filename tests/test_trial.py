@@ -314,6 +314,29 @@ def test_the_network_is_for_the_scripts_of_tasks_that_ask_for_it(
         assert ("Error" not in text) is network
 
 
+def test_a_workspace_that_is_full_stops_a_script_and_the_trial_goes_on(tmp_path: Path) -> None:
+    task = load(tmp_path, resources={"workspace_gb": 0.05})
+    fill = """
+import time
+for number in range(400):
+    open(f"{number}.bin", "wb").write(bytes(1_000_000))
+    time.sleep(0.01)
+"""
+    delete = "import glob, os; print(len([os.remove(name) for name in glob.glob('*.bin')]))"
+    full = "delete what is not needed"
+    with open_environment(make_setup(tmp_path / "trial", task), ACTIONS) as world:
+        world.start()
+        world.act("Write File", file_name="fill.py", content=fill)
+        filled = world.act("Execute Script", script_name="fill.py")
+        assert not filled.ok
+        assert "more than the 0.05 GB that it may; " + full in filled.text
+        copied = world.act("Copy File", source="0.bin", destination="copy.bin")
+        assert not copied.ok
+        assert full in copied.text
+        assert int(world.act("Python REPL", command=delete).text) > 40
+        assert world.act("Execute Script", script_name="train.py").ok
+
+
 def test_the_record_says_whose_it_is_before_anything_happens(tmp_path: Path) -> None:
     setup = make_setup(tmp_path / "trial", load(tmp_path))
     with open_environment(setup, ACTIONS):

@@ -101,9 +101,10 @@ def _make_group(parent: Path, processes: int) -> Path:
             break
         os.close(lock)  # somebody took it for abandoned before it was locked
     atexit.register(_remove, group)
-    if (group / "cgroup.type").exists() and not (group / "pids.max").exists():
+    if (parent / "cgroup.type").exists():
         # In version 2, a group with processes in it passes controllers on to such groups only.
         (group / "cgroup.type").write_text("threaded")
+    if not (group / "pids.max").exists():
         (parent / "cgroup.subtree_control").write_text("+pids")
     (group / "pids.max").write_text(str(processes))
     return group

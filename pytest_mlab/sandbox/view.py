@@ -14,7 +14,10 @@ USER = "agent"
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What a confined command sees, and how much it may use; the limits hold for each process.
+    """What a confined command sees, and how much it may use.
+
+    The limits of memory, of a file and of open files hold for each process. Those of the workspace
+    are for who starts commands to hold, by a `Quota`.
 
     All paths are absolute and keep their names inside. `environment` comes on top of a short
     allow-list; nothing else of ours is passed on. GPUs are visible where it names some in
@@ -33,6 +36,8 @@ class View:
     file_gb: float = 10.0
     processes: int = 2048
     open_files: int = 1024
+    workspace_gb: float = 10.0
+    workspace_files: int = 200_000
     image: str | None = None
 
     @property

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab.process import run_command
+from pytest_mlab.quota import Quota
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View, bubblewrap, cgroup
 from tests.sandbox.conftest import CONTAINER, SECRET, Attack, Place, get_sandbox, grows
@@ -682,6 +683,29 @@ def test_write_too_large_a_file(attack: Attack, place: Place, kind: str) -> None
     assert "File too large" in run.stderr
     assert (place.workspace / "big").stat().st_size <= 0.001 * 2**30
     assert attack(kind, "open('big', 'wb').write(bytes(3_000_000))", file_gb=1).exit_code == 0
+
+
+@limits
+def test_fill_the_disk_with_many_files(place: Place, kind: str) -> None:
+    script = """
+import time
+for number in range(400):
+    open(f"{number}", "wb").write(bytes(1_000_000))
+    time.sleep(0.01)
+print("all of them")
+"""
+    sandbox, view = get_sandbox(kind), place.view()
+    run = run_command(
+        sandbox.command([sys.executable, "-c", script], view),
+        cwd=view.writable,
+        environment=sandbox.environment(view),
+        seconds=60,
+        quota=Quota(view.writable, 0.05, 10_000),
+    )
+    assert (run.ended, run.stdout) == ("quota", "")
+    written = set(view.writable.iterdir())
+    time.sleep(0.3)
+    assert set(view.writable.iterdir()) == written
 
 
 def test_fill_the_folders_that_lie_in_memory(attack: Attack) -> None:
