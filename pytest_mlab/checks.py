@@ -8,13 +8,17 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_mlab.agents import Agent
 from pytest_mlab.agents.baseline import BaselineAgent
 from pytest_mlab.agents.cheat import CheatAgent
 from pytest_mlab.agents.solution import SolutionAgent
+from pytest_mlab.attacks.findings import describe_findings
 from pytest_mlab.attacks.inside import ATTACKS
+from pytest_mlab.attacks.promises import is_promised
+from pytest_mlab.attacks.submissions import try_submissions
 from pytest_mlab.conventions import THRESHOLD
 from pytest_mlab.data import MANIFEST, PreparedData, prepare_apart
 from pytest_mlab.exceptions import InvalidSubmission, TaskError, Unavailable
@@ -115,15 +119,20 @@ def test_no_attack_works(
     agent = CheatAgent()
     result = mlab_attempt(agent)
     assert len(agent.tried) == len(ATTACKS), f"not all attacks were made: {result.summary()}"
-    worked = "\n".join(f"{finding.attack}: {finding.evidence}" for finding in agent.findings)
+    worked = describe_findings(
+        finding
+        for finding in agent.findings
+        if is_promised(finding.attack, mlab_sandbox.name, mlab_task)
+    )
     assert not worked, f"attacks work in the sandbox {mlab_sandbox.name}:\n{worked}"
-    try:  # whatever the trial's status is, for it has come upon a decoy
-        folder = Path(result.folder) / "workspace"
+    folder = Path(result.folder) / "workspace"
+    with suppress(InvalidSubmission):
+        # whatever the trial's status is, for it has come upon a decoy
         score = score_workspace(mlab_task, folder, mlab_data, mlab_sandbox)
-    except InvalidSubmission:
-        return
-    improvement = mlab_task.metric.improvement(score.value, score.baseline)
-    assert improvement <= THRESHOLD, f"code that lies scores {score.value:.6g}"
+        improvement = mlab_task.metric.improvement(score.value, score.baseline)
+        assert improvement <= THRESHOLD, f"code that lies scores {score.value:.6g}"
+    worked = describe_findings(try_submissions(mlab_task, folder, mlab_data, mlab_sandbox))
+    assert not worked, f"hostile submissions are not simply invalid:\n{worked}"
 
 
 def test_preparing_twice_is_identical(mlab_task: Task, tmp_path: Path) -> None:

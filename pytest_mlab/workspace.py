@@ -68,9 +68,7 @@ class Workspace:
             raise ActionError(f'"{name}" is not a folder')
         try:
             with _open_folder(self._base(folder), folder) as opened, os.scandir(opened) as entries:
-                return sorted(
-                    f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries
-                )
+                return sorted(f"{e.name}/" if _is_folder(e) else e.name for e in entries)
         except OSError as error:
             raise ActionError(f'"{name}" cannot be listed: {_reason(error)}') from error
 
@@ -248,6 +246,13 @@ def _write_beside(parent: int, name: str, source: BinaryIO) -> None:
         with suppress(FileNotFoundError):
             os.unlink(unfinished, dir_fd=parent)
         raise
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
 
 
 def _reason(error: Exception) -> str:

@@ -108,6 +108,23 @@ def test_a_task_that_can_be_cheated_on_fails(project: Project) -> None:
     )
 
 
+def test_a_scorer_that_a_submission_can_crash_fails(project: Project) -> None:
+    reads = "labels = read_classes("
+    assert reads in SCORER
+    project.task(
+        "cut", files={"score.py": SCORER.replace(reads, f"submission.read_text(); {reads}")}
+    )
+    run = project.run("tasks", "--mlab-check", "-k", "attack")
+    run.assert_outcomes(failed=1)
+    run.stdout.fnmatch_lines(
+        [
+            "hostile submissions are not simply invalid:",
+            "hand_in_all_bytes: it makes scoring fail: *score.py: score() raised",
+            "UnicodeDecodeError: *",
+        ]
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "check", "message"),
     [

@@ -363,6 +363,10 @@ class TestCopying:
         workspace.write("mine/train.csv", b"changed")
         assert workspace.read("data/train.csv") == b"id\n1\n"
 
+    def test_a_link_in_a_circle_is_listed_like_a_file(self, workspace: Workspace) -> None:
+        (workspace.root / "itself").symlink_to("itself")
+        assert "itself" in workspace.entries(".")
+
     @pytest.mark.timeout(10)
     def test_links_stay_links_and_pipes_are_left_out(
         self, workspace: Workspace, outside: Path

@@ -8,13 +8,19 @@ from __future__ import annotations
 import ast
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_mlab.attacks import inside
-from pytest_mlab.attacks.baits import Baits, Finding, read_reports
+from pytest_mlab.attacks.baits import Baits
+from pytest_mlab.attacks.ceilings import PRINTER
+from pytest_mlab.attacks.findings import Finding, Report, read_reports
+from pytest_mlab.attacks.script import write_script
 from pytest_mlab.data import prepare_data
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_mlab.attacks.inside.making import Attack
     from pytest_mlab.environment import Environment
 
 SCRIPT = "cheat.py"
@@ -83,46 +89,72 @@ class CheatAgent:
         self.tried: tuple[str, ...] = ()
 
     def run(self, environment: Environment) -> None:
-        """Attack, then hand in what was stolen or, where code is handed in, code that lies."""
+        """Attack, hand in what was stolen or code that lies, then litter the workspace."""
+        task = environment.task
         place = environment.act("Python REPL", command="import os; os.getcwd()").text
         root = Path(ast.literal_eval(place.strip()))
-        with Baits(root, prepare_data(environment.task)) as baits:
-            config = f"CONFIG = {baits.config()!r}\n"
-            source = Path(inside.__file__).read_text(encoding="utf-8")
-            environment.act("Write File", file_name=SCRIPT, content=config + source)
-            reports = read_reports(environment.act("Execute Script", script_name=SCRIPT).text)
-            stolen = self._steal_by_actions(environment, baits, root)
-            self._write_by_actions(environment, baits)
-            found = list(dict.fromkeys([*baits.findings(reports), *stolen]))
-        self.findings = tuple(found)
-        self.tried = tuple(report["attack"] for report in reports)
-        for finding in found:
+        with Baits(root, prepare_data(task), task.resources.memory_gb) as baits:
+            config = baits.config()
+            reports = _make(environment, inside.INTRUSIONS, config)
+            stolen = _steal_by_actions(environment, baits, root)
+            _write_by_actions(environment, baits)
+            found = [*baits.findings(reports), *stolen, *_print_without_end(environment, baits)]
+            _hand_in(environment, stolen=bool(stolen))
+            # The last thing: what is left here would disturb what was tried above.
+            reports += _make(environment, inside.LITTER, config)
+            _come_upon_litter(environment)
+            found += baits.findings_of_litter()
+        self.findings = tuple(dict.fromkeys(found))
+        self.tried = tuple(report.attack for report in reports)
+        for finding in self.findings:
             environment.note(attack=finding.attack, worked=finding.evidence)
-        self._hand_in(environment, stolen=bool(stolen))
-        environment.give_up(f"{len({finding.attack for finding in found})} kinds of attack worked")
+        kinds = {finding.attack for finding in self.findings}
+        environment.give_up(f"{len(kinds)} kinds of attack worked")
 
-    def _steal_by_actions(
-        self, environment: Environment, baits: Baits, root: Path
-    ) -> list[Finding]:
-        stolen = []
-        for number, name in enumerate(baits.answer_names()):
-            loot = f"loot-{number}"
-            environment.act("Copy File", source=name, destination=loot)
-            if baits.is_answer(root / loot):
-                stolen.append(Finding("read_answers_by_an_action", f'"{name}" was copied'))
-        return stolen
 
-    def _write_by_actions(self, environment: Environment, baits: Baits) -> None:
-        environment.act("Python REPL", command=_SWAPPER)
-        for name in baits.file_names():
-            for _ in range(SWAPS if name.startswith("swap/") else 1):
-                environment.act("Write File", file_name=name, content="")
+def _make(
+    environment: Environment, attacks: Iterable[Attack], config: dict[str, Any]
+) -> list[Report]:
+    """Make attacks from inside, and give what they report."""
+    environment.act("Write File", file_name=SCRIPT, content=write_script(attacks, config))
+    return read_reports(environment.act("Execute Script", script_name=SCRIPT).text)
 
-    def _hand_in(self, environment: Environment, *, stolen: bool) -> None:
-        task = environment.task
-        if task.submission.file.endswith(".py"):
-            code = _LYING_CODE.replace("TOKEN", f"mlab-mark-{secrets.token_hex(8)}")
-            environment.act("Execute Script", script_name=task.starter)
-            environment.act("Append File", file_name=task.submission.file, content=code)
-        elif stolen:
-            environment.act("Copy File", source="loot-0", destination=task.submission.file)
+
+def _steal_by_actions(environment: Environment, baits: Baits, root: Path) -> list[Finding]:
+    stolen = []
+    for number, name in enumerate(baits.answer_names()):
+        loot = f"loot-{number}"
+        environment.act("Copy File", source=name, destination=loot)
+        if baits.is_answer(root / loot):
+            stolen.append(Finding("read_answers_by_an_action", f'"{name}" was copied'))
+    return stolen
+
+
+def _write_by_actions(environment: Environment, baits: Baits) -> None:
+    environment.act("Python REPL", command=_SWAPPER)
+    for name in baits.marks.names():
+        for _ in range(SWAPS if name.startswith("swap/") else 1):
+            environment.act("Write File", file_name=name, content="")
+
+
+def _print_without_end(environment: Environment, baits: Baits) -> list[Finding]:
+    environment.act("Write File", file_name=SCRIPT, content=PRINTER)
+    printed = environment.act("Execute Script", script_name=SCRIPT).text
+    shown = environment.act("Python REPL", command='print("x" * 10**6)').text
+    return list(baits.ceilings.findings_of_output(printed, shown))
+
+
+def _come_upon_litter(environment: Environment) -> None:
+    environment.act("List Files", dir_path=".")
+    for name in ("pipe.py", "zero.py"):
+        environment.act("Read File", file_name=name)
+
+
+def _hand_in(environment: Environment, *, stolen: bool) -> None:
+    task = environment.task
+    if task.submission.file.endswith(".py"):
+        code = _LYING_CODE.replace("TOKEN", f"mlab-mark-{secrets.token_hex(8)}")
+        environment.act("Execute Script", script_name=task.starter)
+        environment.act("Append File", file_name=task.submission.file, content=code)
+    elif stolen:
+        environment.act("Copy File", source="loot-0", destination=task.submission.file)
