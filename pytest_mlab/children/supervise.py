@@ -91,8 +91,9 @@ def run_container(settings: Settings, argv: list[str], alive: int) -> int:
     """Run a container; killing the program that talks to its engine would leave it running."""
     import subprocess
 
-    process = subprocess.Popen(argv)
-    gone = _when_gone(alive, process.kill)
+    # Podman, where an ordinary user runs it, goes on in a child of its own.
+    process = subprocess.Popen(argv, process_group=0)
+    gone = _when_gone(alive, lambda: os.killpg(process.pid, signal.SIGKILL))
     code = process.wait()
     if gone.is_set():
         nowhere = subprocess.DEVNULL

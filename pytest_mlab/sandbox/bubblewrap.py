@@ -1,8 +1,6 @@
 """Namespaces of its own, by bubblewrap: what is not put into the view does not exist in it."""
 
 import os
-import platform
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,7 +10,7 @@ from pytest_mlab.exceptions import InfraError
 from pytest_mlab.process import DRAIN_SECONDS
 from pytest_mlab.sandbox.cgroup import enter_group
 from pytest_mlab.sandbox.interpreter import hidden_paths, interpreter_links, interpreter_paths
-from pytest_mlab.sandbox.limits import limit_command
+from pytest_mlab.sandbox.limits import COUNTS_APART, limit_command
 from pytest_mlab.sandbox.seccomp import DANGEROUS, filter_program
 from pytest_mlab.sandbox.trying import try_sandbox
 from pytest_mlab.sandbox.view import View, allowed_environment, gpu_devices
@@ -31,10 +29,6 @@ _REMEDY = (
     "seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined), "
     "or choose --mlab-sandbox=landlock, which needs none"
 )
-
-
-# Since Linux 5.14 the kernel counts the processes of a user namespace apart from its user's others.
-_COUNTS_APART = tuple(map(int, re.findall(r"\d+", platform.release())[:2])) >= (5, 14)
 
 
 class Bubblewrap:
@@ -56,7 +50,7 @@ class Bubblewrap:
             *(("--share-net",) if view.network else ()),
             *_mounts(view),
             *("--chdir", str(view.writable), "--"),
-            *limit_command(argv, view, apart=_COUNTS_APART),
+            *limit_command(argv, view, apart=COUNTS_APART),
         ]
 
     def environment(self, view: View) -> dict[str, str]:

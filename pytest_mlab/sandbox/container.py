@@ -16,6 +16,7 @@ from pathlib import Path
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.process import run_command
 from pytest_mlab.sandbox.interpreter import hidden_paths
+from pytest_mlab.sandbox.limits import COUNTS_APART
 from pytest_mlab.sandbox.supervisor import supervise_command
 from pytest_mlab.sandbox.view import View, allowed_environment
 
@@ -100,7 +101,6 @@ class Container:
         return supervise_command("container", {"remove": remove}, run)
 
     def _options(self, view: View) -> Iterator[str]:
-        memory = str(int(view.memory_gb * 2**30))
         yield from ("--rm", "--interactive", "--init", "--quiet", "--log-driver", "none")
         # What is removed has had its time: it is not asked to end first.
         yield from ("--stop-timeout", "0")
@@ -111,19 +111,8 @@ class Container:
         yield from ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
         if not view.network:
             yield from ("--network", "none")
-        yield from ("--memory", memory, "--memory-swap", memory, "--oom-score-adj", "1000")
-        yield from ("--pids-limit", str(view.processes))
-        for limit, most in _limits(view).items():
-            yield from ("--ulimit", f"{limit}={most}")
-        yield from ("--shm-size", memory, "--tmpfs", f"/tmp:rw,exec,mode=1777,size={memory}")
-        for path in view.readable:
-            yield from ("--mount", _bind(path, "readonly"))
-        for path in hidden_paths(view):
-            if set(view.readable) & set(path.parents):
-                yield from self._cover(path)
-        yield from ("--mount", _bind(view.writable))
-        for path, source in view.in_place_of.items():
-            yield from ("--mount", _bind(path, "readonly", source=source))
+        yield from self._limits(view)
+        yield from self._mounts(view)
         inside = {
             name: value
             for name, value in allowed_environment(view).items()
@@ -141,6 +130,39 @@ class Container:
         for name, value in inside.items():
             yield from ("--env", f"{name}={value}")
 
+    def _limits(self, view: View) -> Iterator[str]:
+        """Give the limits of all processes together and of each; none is above pytest's own."""
+        memory = int(view.memory_gb * 2**30)
+        yield from ("--memory", str(memory), "--memory-swap", str(memory))
+        yield from ("--oom-score-adj", "1000", "--pids-limit", str(view.processes))
+        each = {
+            "core": (resource.RLIMIT_CORE, 0),
+            # So a script is told that there is no more memory, before the kernel kills it.
+            "data": (resource.RLIMIT_DATA, memory),
+            "fsize": (resource.RLIMIT_FSIZE, int(view.file_gb * 2**30)),
+            "nofile": (resource.RLIMIT_NOFILE, view.open_files),
+        }
+        for name, (kind, value) in each.items():
+            _, hard = resource.getrlimit(kind)
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            yield from ("--ulimit", f"{name}={bound}")
+        # Root is held to none, but Podman's own is more than a root without all powers may set. Of
+        # others, the processes in Docker's containers would count with all that run outside.
+        if os.geteuid() == 0 or (self._is_podman and COUNTS_APART):
+            yield from ("--ulimit", f"nproc={view.processes}")
+        yield from ("--shm-size", str(memory))
+        yield from ("--tmpfs", f"/tmp:rw,exec,mode=1777,size={memory}")
+
+    def _mounts(self, view: View) -> Iterator[str]:
+        for path in view.readable:
+            yield from ("--mount", _bind(path, "readonly"))
+        for path in hidden_paths(view):
+            if set(view.readable) & set(path.parents):
+                yield from self._cover(path)
+        yield from ("--mount", _bind(view.writable))
+        for path, source in view.in_place_of.items():
+            yield from ("--mount", _bind(path, "readonly", source=source))
+
     def _cover(self, path: Path) -> tuple[str, ...]:
         """Hide a folder behind an empty one, a file behind one with nothing in it."""
         if not path.is_dir():
@@ -155,26 +177,6 @@ class Container:
             [*self._engine, "--version"], cwd=Path("/"), environment=os.environ, seconds=20
         )
         return "podman" in run.stdout
-
-
-def _limits(view: View) -> dict[str, int]:
-    """Give the limits of each process, by the engines' names; none is above pytest's own."""
-    wanted = {
-        "core": (resource.RLIMIT_CORE, 0),
-        # So a script is told that there is no more memory, before the kernel kills it.
-        "data": (resource.RLIMIT_DATA, int(view.memory_gb * 2**30)),
-        "fsize": (resource.RLIMIT_FSIZE, int(view.file_gb * 2**30)),
-        "nofile": (resource.RLIMIT_NOFILE, view.open_files),
-    }
-    limits = {}
-    for name, (kind, value) in wanted.items():
-        _, hard = resource.getrlimit(kind)
-        limits[name] = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    if os.geteuid() == 0:
-        # Root is held to none, but Podman's default is more than a root without all powers may set.
-        # Others' processes the kernel counts with those that they have outside.
-        limits["nproc"] = view.processes
-    return limits
 
 
 @cache

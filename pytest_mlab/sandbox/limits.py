@@ -1,10 +1,15 @@
 """Resource limits, set by a shell that then becomes the command."""
 
+import platform
+import re
 import resource
 from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_mlab.sandbox.view import View
+
+COUNTS_APART = tuple(map(int, re.findall(r"\d+", platform.release())[:2])) >= (5, 14)
+"""Whether the kernel counts the processes of a user namespace apart from its user's others."""
 
 # Out of memory, the kernel takes the sandbox before it takes pytest; a debugger's core files would
 # fill the disk.

@@ -28,6 +28,7 @@ class NoLimits:
 
     name = "no limits"
     inherits = True
+    drain_seconds = 0.0
 
     def command(self, argv: Sequence[str], view: View) -> list[str]:
         """Give the command line."""

@@ -5,6 +5,7 @@ libraries of these. ``MLAB_TEST_ENGINE`` names another command line than those t
 """
 
 import os
+import pwd
 import re
 import shlex
 import shutil
@@ -52,7 +53,7 @@ def find_engine() -> Engine | str:
     reasons = []
     named = os.environ.get("MLAB_TEST_ENGINE")
     for command in [named] if named else _ENGINES:
-        engine = Engine(command, f"mlab-tests:{uuid.uuid4().hex}")
+        engine = Engine(f"{_home()}{command}", f"mlab-tests:{uuid.uuid4().hex}")
         try:
             find_sandbox(f"container:{command}")
             _make_image(engine)
@@ -60,13 +61,19 @@ def find_engine() -> Engine | str:
             reasons.append(str(error))
             continue
         try:
-            find_sandbox(f"container:{command}", engine.image)
+            find_sandbox(f"container:{engine.command}", engine.image)
         except InfraError as error:
             reasons.append(str(error))
             remove_image(engine)
         else:
             return engine
     return f"{'; '.join(reasons)}; for an engine: apt-get install podman runc"
+
+
+def _home() -> str:
+    """Name an ordinary user's home, where the images are: pytester gives tests another."""
+    home = pwd.getpwuid(os.geteuid()).pw_dir
+    return f"env HOME={shlex.quote(home)} " if os.geteuid() != 0 else ""
 
 
 def remove_image(engine: Engine) -> None:

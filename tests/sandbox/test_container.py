@@ -19,7 +19,7 @@ import pytest
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.process import Completed, run_command
 from pytest_mlab.repl import Repl
-from pytest_mlab.sandbox import Sandbox, View, find_sandbox
+from pytest_mlab.sandbox import Sandbox, View, container, find_sandbox
 from pytest_mlab.sandbox.container import Container, find_container
 from tests.projects import Project
 from tests.sandbox.conftest import Place, grows
@@ -150,6 +150,18 @@ def test_limits_become_the_engines(place: Place) -> None:
     limits = dict(limit.split("=") for limit in options["--ulimit"])
     each = {"core": "0", "data": str(2**29), "fsize": str(2**30), "nofile": "9"}
     assert limits == each | ({"nproc": "7"} if os.geteuid() == 0 else {})
+
+
+@pytest.mark.parametrize("kernel_counts_apart", [True, False])
+def test_an_ordinary_users_processes_are_not_counted_with_others_of_theirs(
+    place: Place, monkeypatch: pytest.MonkeyPatch, podman: str, kernel_counts_apart: bool
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(container, "COUNTS_APART", kernel_counts_apart)
+    view = place.view(image="python", processes=7)
+    for engine, limited in (("docker", False), (podman, kernel_counts_apart)):
+        limits = options_of(Container(engine).command(["true"], view))["--ulimit"]
+        assert ("nproc=7" in limits) is limited
 
 
 def test_no_limit_is_above_what_is_pytests_own(

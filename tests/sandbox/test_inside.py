@@ -148,7 +148,7 @@ def test_output_comes_as_it_is_printed(place: Place, kind: str) -> None:
         sandbox.command([sys.executable, "-c", script], view),
         cwd=view.writable,
         environment=sandbox.environment(view),
-        seconds=1,
+        seconds=10 if kind == "container" else 1,
         drain_seconds=sandbox.drain_seconds,
     )
     assert (run.ended, run.stdout) == ("timeout", "begun\n")
