@@ -163,8 +163,8 @@ class TestRepl:
         lines = "\n    ".join(FILL.splitlines())
         code = f"import threading\ndef fill():\n    {lines}\nthreading.Thread(target=fill).start()"
         assert repl.run(code, 30).ok
-        assert wait_until(lambda: measure_folder(folder).size > 40 * MB)
-        assert wait_until(lambda: repl.run("1", 30).ended == "quota")
+        assert wait_until(lambda: measure_folder(folder).size > 40 * MB, 30)
+        assert wait_until(lambda: repl.run("1", 30).ended == "quota", 30)
         assert measure_folder(folder).size < 350 * MB
         assert repl.run("1", 30).ended == "finished"
 

@@ -22,7 +22,7 @@ from pytest_mlab.sandbox.view import View
 _PREFIX = "pytest-mlab-"
 
 # Processes that were killed leave their group a moment later than they are waited for.
-_LEAVING_SECONDS = 0.5
+_LEAVING_SECONDS = 2.0
 
 
 def enter_group(view: View) -> str:

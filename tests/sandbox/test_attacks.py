@@ -703,6 +703,7 @@ print("all of them")
         environment=sandbox.environment(view),
         seconds=60,
         quota=Quota(view.writable, 0.05, 10_000),
+        drain_seconds=sandbox.drain_seconds,
     )
     assert (run.ended, run.stdout) == ("quota", "")
     written = set(view.writable.iterdir())
