@@ -1,6 +1,7 @@
 """Running a command, bounded in time and in bytes; its whole process group ends with it."""
 
 import codecs
+import math
 import os
 import selectors
 import signal
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from pytest_mlab.quota import Quota, Watch
+from pytest_mlab.quota import INTERVAL, Quota, Watch
 
 Ended = Literal["exited", "timeout", "output-limit", "quota"]
 
@@ -146,10 +147,10 @@ def run_command(
         stack.callback(end_group, process)
         run = _Run(process, stdin, sink, max_bytes, keep_chars)
         stack.callback(run.close)
-        watch = Watch(quota, process.pid, lambda: kill_group(process)) if quota else None
+        watch = Watch(quota, process.pid) if quota is not None else None
         if watch is not None:
             stack.callback(watch.stop)
-        ended = run.wait(started + seconds)
+        ended = run.wait(started + seconds, watch)
         kill_group(process)
         run.drain(drain_seconds)
         excess = watch.stop() if watch is not None else ""
@@ -213,13 +214,18 @@ class _Run:
         for stream in self._streams:
             stream.close()
 
-    def wait(self, deadline: float) -> Ended:
+    def wait(self, deadline: float, watch: Watch | None) -> Ended:
         """Pass the streams on until the command has exited or a limit is met."""
+        look = time.monotonic() + INTERVAL if watch is not None else math.inf
         while True:
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
+            now = time.monotonic()
+            if now >= deadline:
                 return "timeout"
-            exited = self._turn(remaining)
+            if watch is not None and now >= look:
+                if watch.look():
+                    return "quota"
+                look = time.monotonic() + INTERVAL
+            exited = self._turn(max(min(deadline, look) - now, 0))
             if self._left <= 0:
                 return "output-limit"
             if exited:

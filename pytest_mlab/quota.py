@@ -14,7 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_INTERVAL = 0.2
+INTERVAL = 0.2
+"""Seconds between two looks."""
+
 # Others may free as much room as the folder takes: so its files are looked at now and then anyway.
 _AT_MOST_SECONDS = 2.0
 # Looking takes at most a tenth of a core.
@@ -123,40 +125,57 @@ class Quota:
 
 
 class Watch:
-    """Ends a process as soon as a folder exceeds its quota; looks at it in a thread of its own.
+    """Whether a folder has come to exceed its quota, as long as one process runs.
 
     `begin` of the quota is to be called before the process starts. Its number is what deleted files
-    are found by, which hold room for as long as they are open.
+    are found by, which take room for as long as they are open.
+    """
+
+    def __init__(self, quota: Quota, process: int) -> None:
+        self.process = process
+        self._quota = quota
+        self._complaint = ""
+        quota.add(self)
+
+    def look(self, *, now: bool = False) -> str:
+        """Say how it has, or nothing; to be asked every `INTERVAL` seconds."""
+        # Looked at anew in any case: what a process writes until it is dead must not be put down to
+        # whoever is watched next.
+        found = self._quota.check(self, now=now)
+        self._complaint = self._complaint or found
+        return self._complaint
+
+    def stop(self) -> str:
+        """Look a last time, when the process is dead, and say how it has, or nothing."""
+        self.look(now=True)
+        self._quota.remove(self)
+        return self._complaint
+
+
+class Guard(Watch):
+    """A watch in a thread of its own, which kills the process.
+
+    It is to be stopped before the process is reaped, lest another of its number be killed.
     """
 
     def __init__(self, quota: Quota, process: int, kill: Callable[[], object]) -> None:
-        self.process = process
-        self._quota = quota
+        super().__init__(quota, process)
         self._kill = kill
-        self._complaint = ""
         self._over = threading.Event()
-        quota.add(self)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def stop(self) -> str:
-        """Look a last time; say why the process was killed, or had to be, or nothing.
-
-        To be called before the process is reaped, lest another of its number be killed.
-        """
+        """End the thread, then do as any watch."""
         self._over.set()
         self._thread.join()
-        # What it wrote until it was dead must not be put down to whoever is watched next.
-        last = self._quota.check(self, now=True)
-        self._complaint = self._complaint or last
-        self._quota.remove(self)
-        return self._complaint
+        return super().stop()
 
     def _run(self) -> None:
-        while not self._over.wait(_INTERVAL) and not self._complaint:
-            self._complaint = self._quota.check(self)
-            if self._complaint:
+        while not self._over.wait(INTERVAL):
+            if self.look():
                 self._kill()
+                return
 
 
 def measure_copy(path: Path) -> Holding:

@@ -19,7 +19,7 @@ from pytest_mlab.process import (
     end_group,
     kill_group,
 )
-from pytest_mlab.quota import Quota, Watch
+from pytest_mlab.quota import Guard, Quota
 from pytest_mlab.sandbox import Sandbox, View
 
 _CHILD = Path(__file__).parent / "children" / "repl.py"
@@ -147,7 +147,7 @@ class _Session:
         assert stderr is not None
         self._stdin, self._stdout, self._control = stdin, stdout, stderr
         process = self._process
-        self._watch = Watch(quota, process.pid, lambda: kill_group(process)) if quota else None
+        self._guard = Guard(quota, process.pid, lambda: kill_group(process)) if quota else None
         self._alive = os.pidfd_open(process.pid)
         self._selector = selectors.DefaultSelector()
         for stream in (stdin, stdout, stderr):
@@ -173,8 +173,8 @@ class _Session:
 
     def close(self) -> None:
         kill_group(self._process)
-        if self._watch is not None:
-            self.excess = self._watch.stop()
+        if self._guard is not None:
+            self.excess = self._guard.stop()
         end_group(self._process)
         # The pipe ends with the last process of a sandbox, which may be later than the group's.
         deadline = time.monotonic() + self._drain_seconds
