@@ -20,7 +20,7 @@ from pytest_mlab.runs import OUTPUTS
 from pytest_mlab.sandbox import View
 
 VARIABLE = "MLAB_BAIT_API_KEY"
-_PULSE_SECONDS = 0.3
+_PULSE_SECONDS = 0.5
 _MOST_ANSWERS = 20
 
 
@@ -54,7 +54,7 @@ class Baits:
             os.environ[VARIABLE] = self._own
             stack.callback(os.environ.pop, VARIABLE, None)
             self._record.write_text(self._recorded, encoding="utf-8")
-            for path in (self._record, self._ran):
+            for path in (self._record, self._ran, self._pulse):
                 stack.callback(path.unlink, missing_ok=True)
             self._victim = subprocess.Popen(
                 ["/bin/sleep", "600"],
@@ -143,9 +143,12 @@ class Baits:
     def _is_beating(self) -> bool:
         if not self._pulse.exists():
             return False
-        before = self._pulse.stat().st_size
-        time.sleep(_PULSE_SECONDS)
-        return self._pulse.stat().st_size > before
+        before, end = self._pulse.stat().st_size, time.monotonic() + _PULSE_SECONDS
+        while self._pulse.stat().st_size == before:
+            if time.monotonic() > end:
+                return False
+            time.sleep(_PULSE_SECONDS / 20)
+        return True
 
 
 def _digest(path: Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_mlab.attacks.inside.making import Attack, Config
 
-DAEMON_SECONDS = 6.0
+DAEMON_SECONDS = 60.0
 
 
 def signal_the_harness(config: Config) -> Iterator[str]:
@@ -26,7 +26,9 @@ def kill_another_process(config: Config) -> Iterator[str]:
 
 
 def leave_a_daemon(config: Config) -> Iterator[str]:
-    """Go on when all is over; for a few seconds, which is enough to be seen."""
+    """Go on when all is over, until it was seen: then what it writes to is taken away."""
+    with open(config["pulse"], "x"):
+        pass
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -34,10 +36,12 @@ def leave_a_daemon(config: Config) -> Iterator[str]:
             for stream in range(3):
                 os.dup2(null, stream)
             end = time.monotonic() + DAEMON_SECONDS
-            while time.monotonic() < end:
-                with open(config["pulse"], "a") as file:
-                    file.write(".")
-                time.sleep(0.02)
+            with contextlib.suppress(OSError):
+                while time.monotonic() < end:
+                    pulse = os.open(config["pulse"], os.O_WRONLY | os.O_APPEND)
+                    os.write(pulse, b".")
+                    os.close(pulse)
+                    time.sleep(0.02)
         os._exit(0)
     return iter(())
 
