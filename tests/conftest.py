@@ -4,9 +4,14 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.projects import Project, ways_to_run
 from tests.sandbox.engines import Engine, find_engine, remove_image
+
+# That a machine is busy is no fault of what is tested.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_configure() -> None:

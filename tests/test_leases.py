@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mlab import Unavailable
@@ -158,7 +158,6 @@ class TestSettling:
         device = settle(Claim(Demand(1), DEVICES), [first], MACHINE)
         assert device.devices == ("1",), "but not the device that is set aside for it"
 
-    @settings(deadline=None)
     @given(st.lists(demands, min_size=1, max_size=12), st.randoms())
     def test_all_come_to_their_turn_and_nothing_is_held_twice(
         self, wanted: list[Demand], chance: random.Random

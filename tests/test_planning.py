@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mlab.planning import (
@@ -86,7 +86,6 @@ class TestMakespan:
             ratios.append(play(seconds, stated, 4) / max(*seconds, sum(seconds) / 4))
         assert statistics.fmean(ratios) <= 1.05
 
-    @settings(deadline=None)
     @given(
         st.lists(st.floats(0.1, 100), min_size=1, max_size=12),
         st.integers(min_value=1, max_value=5),
@@ -116,7 +115,6 @@ class TestChoosing:
         assert choose_next("b", hands, [Job(9, ONE_GPU), Job(1)], machine) == 1
         assert choose_next("b", hands, [Job(9, ONE_GPU)], machine) == 0
 
-    @settings(deadline=None)
     @given(st.data())
     def test_something_is_always_chosen(self, data: st.DataObject) -> None:
         machine = Demand(gpus=2, memory_gb=8, cpus=4)

@@ -150,7 +150,7 @@ STATEMENTS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(STATEMENTS, max_size=4), st.sampled_from(["\n", "\r\n", "\r"]))
 @example(["x = '\u2028'; y = 3"], "\n")
 @example(["x = '\x0c'", "y = 3"], "\n")

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mlab.comparison import exact_test
@@ -24,7 +24,6 @@ def tasks(largest: int = 12) -> st.SearchStrategy[list[tuple[Evidence, Evidence]
     return st.lists(st.tuples(evidence, evidence), min_size=1, max_size=4)
 
 
-@settings(deadline=None)  # the first call loads NumPy
 @given(tasks())
 def test_it_fails_where_the_one_sided_exact_test_says_worse(
     pairs: list[tuple[Evidence, Evidence]],

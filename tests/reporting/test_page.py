@@ -142,7 +142,7 @@ def test_text_of_an_agent_stays_text(tmp_path: Path, evil: str) -> None:
 
 @given(st.lists(results(), min_size=1, max_size=4))
 @example([make_result(usage=Usage(cost_usd=5e-324))])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_result_can_be_shown(trials: list[Result]) -> None:
     text = render(*trials)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -172,7 +172,6 @@ class TestRanking:
     def test_cases_by_hand(self, relevant: set[int], ranking: list[int], precision: float) -> None:
         assert scorer.average_precision(relevant, ranking) == pytest.approx(precision)
 
-    @settings(deadline=None)  # a busy machine is no fault
     @given(st.sets(st.integers(1, 20), min_size=1), st.permutations(range(1, 21)))
     def test_of_all_categories_it_is_scikit_learns(
         self, relevant: set[int], ranking: list[int]
@@ -183,7 +182,6 @@ class TestRanking:
 
 
 class TestCurve:
-    @settings(deadline=None)  # a busy machine is no fault
     @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2))
     def test_it_is_scikit_learns_with_many_ties(self, pairs: list[tuple[bool, int]]) -> None:
         outside, confidence = zip(*pairs, strict=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -69,7 +69,6 @@ def test_an_archive_without_masks_is_an_error_that_says_so(tmp_path: Path) -> No
 
 
 class TestRuns:
-    @settings(deadline=None)  # a busy machine is no fault
     @given(arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9))))
     def test_preparing_and_scoring_are_of_one_mind(self, mask: NDArray[np.bool_]) -> None:
         bits = scorer.decode(preparer.encode(mask), mask.size)
