@@ -21,9 +21,8 @@ from pathlib import Path
 from pytest_mlab.exceptions import InfraError
 from pytest_mlab.sandbox import Sandbox, find_sandbox
 
-# The second is for machines with control groups of both versions, with which crun, Podman's own
-# choice, does not work.
-_ENGINES = ("podman", "podman --runtime runc", "docker")
+# Podman's own choice, crun, does not work on machines with control groups of both versions.
+_ENGINES = ("podman --runtime runc", "podman", "docker")
 
 _PROGRAMS = ("sh", "cat", "env", "sleep", "yes")
 _SUPERFLUOUS = re.compile(r".*/(site-packages|test|idlelib|ensurepip|tkinter|__pycache__)")
