@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,8 @@ Settings = dict[str, Any]
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _FAILED = 125
+
+_SECONDS_TO_MAKE = 5.0
 
 
 def main() -> int:
@@ -91,13 +94,26 @@ def run_container(settings: Settings, argv: list[str], alive: int) -> int:
     """Run a container; killing the program that talks to its engine would leave it running."""
     import subprocess
 
-    # Podman, where an ordinary user runs it, goes on in a child of its own.
+    def remove() -> None:
+        nowhere = subprocess.DEVNULL
+        subprocess.run(
+            settings["remove"], check=False, stdin=nowhere, stdout=nowhere, stderr=nowhere
+        )
+
+    def end() -> None:
+        # Killed while it makes one, Podman would leave a container that nobody knows of.
+        deadline = time.monotonic() + _SECONDS_TO_MAKE
+        while process.poll() is None and time.monotonic() < deadline:
+            remove()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    # Where an ordinary user runs it, Podman goes on in a child of its own: hence the group.
     process = subprocess.Popen(argv, process_group=0)
-    gone = _when_gone(alive, lambda: os.killpg(process.pid, signal.SIGKILL))
+    gone = _when_gone(alive, end)
     code = process.wait()
     if gone.is_set():
-        nowhere = subprocess.DEVNULL
-        subprocess.run(settings["remove"], check=False, stdin=nowhere, stdout=nowhere)
+        remove()
     return _exit_code(code)
 
 

@@ -300,7 +300,8 @@ def test_a_container_ends_at_the_time_limit(state: Path, place: Place) -> None:
     time.sleep(1)
     assert not grows(place.workspace / "beats")
     verbs = [json.loads(line)[0] for line in (state / "calls").read_text().splitlines()]
-    assert verbs == ["ps", "--version", "run", "run", "rm"]
+    assert verbs[:4] == ["ps", "--version", "run", "run"]
+    assert set(verbs[4:]) == {"rm"}
 
 
 def test_a_container_ends_with_a_harness_that_was_killed(state: Path, place: Place) -> None:

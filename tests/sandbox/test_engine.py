@@ -8,11 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from pytest_mlab.process import Completed
+from pytest_mlab.process import Completed, run_command
 from tests.processes import wait_until
 from tests.projects import BLOCKED, Project
 from tests.sandbox.conftest import Attack, Place, get_engine
@@ -79,6 +80,16 @@ def containers(engine: Engine, place: Path) -> list[str]:
     return [line for line in lines.splitlines() if str(place) in line]
 
 
+def processes_of(container: str) -> list[str]:
+    """Give the command lines of processes that are about a container, by its name."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if container.encode() in (line := file.read_bytes()):
+                found.append(line.decode())
+    return found
+
+
 class TestASession:
     """Whole trials by the real command line: actions, scripts, the REPL, the scorer."""
 
@@ -123,15 +134,22 @@ class TestASession:
         assert wait_until(lambda: not containers(engine, project.path), 30)
 
 
-def test_a_container_is_gone_when_its_time_limit_is_over(
-    attack: Attack, place: Place, engine: Engine
-) -> None:
+def test_a_container_is_gone_when_its_time_limit_is_over(place: Place, engine: Engine) -> None:
     """Also one that has only just been made, or does not end when it is asked to."""
     script = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    sandbox, view = engine.sandbox, place.view()
     for seconds in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6, 1, 2):
-        run = attack("container", script, seconds=seconds)
+        command = sandbox.command([sys.executable, "-c", script], view)
+        run = run_command(
+            command,
+            cwd=view.writable,
+            environment=sandbox.environment(view),
+            seconds=seconds,
+            drain_seconds=sandbox.drain_seconds,
+        )
         assert run.ended == "timeout"
         assert not containers(engine, place.workspace)
+        assert not processes_of(command[command.index("--name") + 1])
 
 
 def skip_without_groups(run: Completed) -> None:
