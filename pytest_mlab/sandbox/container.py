@@ -40,7 +40,7 @@ class Container:
     name = "container"
     inherits = False
     # The pipes stay open until the engine has removed the container, and nothing is left of it.
-    drain_seconds = 10.0
+    drain_seconds = 30.0
 
     def __init__(self, *engine: str, image: str | None = None) -> None:
         self._engine = engine
