@@ -1,6 +1,7 @@
 """A Python process that runs one piece of code after another and keeps their state."""
 
 import os
+import secrets
 import selectors
 import subprocess
 import sys
@@ -119,6 +120,25 @@ class Repl:
         return Reply(output.text(), ended, took, session.exit_code if ended == "exited" else None)
 
 
+class _Marked:
+    """What comes before and after a mark in a stream, which is `whole` when the mark has come."""
+
+    def __init__(self, mark: bytes) -> None:
+        self._mark = mark
+        self.held = b""
+        self.whole = False
+
+    def take(self, data: bytes) -> bytes:
+        """Give what is surely no part of the mark; what may be its beginning is held back."""
+        if self.whole:
+            return data
+        before, found, after = (self.held + data).partition(self._mark)
+        self.whole = bool(found)
+        cut = len(before) if found else max(0, len(before) - len(self._mark) + 1)
+        self.held = before[cut:]
+        return before[:cut] + after
+
+
 class _Session:
     """One process of a REPL, and the pipes to it."""
 
@@ -195,28 +215,33 @@ class _Session:
 
     def converse(self, code: str, output: Excerpt, deadline: float, max_bytes: int) -> ReplEnd:
         source = code.encode("utf-8", "surrogatepass")
-        self._pending = memoryview(b"%d\n%s" % (len(source), source))
+        mark = secrets.token_hex(16).encode()
+        self._pending = memoryview(b"%d %s\n%s" % (len(source), mark, source))
         self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        printed = _Marked(mark)
+        ended: ReplEnd | None = None
         while (remaining := deadline - time.monotonic()) > 0:
             ready = {key.fileobj for key, _ in self._selector.select(remaining)}
             if self._stdin in ready:
                 self._write()
             if self._control in ready:
                 self._reports += self._read(self._control)
-            ended: ReplEnd | None = self._take_report()
-            if ended is None and self._alive in ready:
+            ended = ended or self._take_report()
+            gone = self._alive in ready
+            if gone and ended is None:
                 ended = "exited"
-            # What a piece of code prints is in the pipe before the report of its end is: read
-            # all there is, then.
             while max_bytes > 0 and (data := self._read(self._stdout)):
-                output.feed(data[:max_bytes])
-                max_bytes -= len(data)
+                text = printed.take(data)
+                output.feed(text[:max_bytes])
+                max_bytes -= len(text)
                 if ended is None:
                     break
             if max_bytes <= 0:
                 return "output-limit"
-            if ended is not None:
+            if ended is not None and (printed.whole or gone):
+                output.feed(printed.held)
                 return ended
+        output.feed(printed.held)
         return "timeout"
 
     def _take_report(self) -> Literal["finished", "raised"] | None:

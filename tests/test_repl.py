@@ -1,9 +1,10 @@
 """A Python REPL keeps its state, cannot fake the end of a command, and never hangs."""
 
+import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,33 @@ def test_a_python_that_does_not_start_is_not_the_agents_fault(
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     with pytest.raises(InfraError, match=r"did not start.*nonexistent"):
         repl.run("1", 10)
+
+
+class Late:
+    """A way to run commands that passes on what they print later than what they report."""
+
+    name = "late"
+    inherits = False
+    drain_seconds = 1.0
+
+    def command(self, argv: Sequence[str], view: View) -> list[str]:
+        script = """
+import os, subprocess, sys, time
+with subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE) as process:
+    while data := os.read(process.stdout.fileno(), 11):
+        time.sleep(0.05)
+        os.write(1, data)
+"""
+        return [sys.executable, "-c", script, *argv]
+
+    def environment(self, view: View) -> dict[str, str]:
+        return dict(os.environ)
+
+
+def test_what_is_printed_belongs_to_its_command_however_late_it_comes(workspace: Path) -> None:
+    """The engines of containers keep no order between a command's two streams."""
+    with Repl(Late(), View(writable=workspace)) as repl:
+        assert output(repl, "print('one ' * 10); 'shown'") == f"{'one ' * 10}\n'shown'\n"
+        assert output(repl, "x = 2") == ""
+        assert "NameError" in output(repl, "y")
+        assert output(repl, "x") == "2\n"

@@ -1,9 +1,10 @@
 """The far side of `pytest_mlab.repl`: runs pieces of Python and keeps their state.
 
 Its source is handed to ``python -c``, so it imports nothing but the standard library. Standard
-input carries the pieces, each after a line with its length in bytes. Standard error carries, one
-line each, that this script is ready and how each piece ended; both streams of the pieces
-themselves go to standard output. So nothing that is printed can be taken for an end.
+input carries the pieces, each after a line with its length in bytes and a mark. Standard error
+carries, one line each, that this script is ready and how each piece ended; both streams of the
+pieces themselves go to standard output, so that nothing printed can be taken for an end. The mark
+follows what a piece has printed: who passes the streams on may keep no order between them.
 """
 
 import ast
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO
 def serve() -> None:
     """Run pieces until standard input ends."""
     commands = os.fdopen(os.dup(0), "rb")
-    control = os.dup(2)
+    output, control = os.dup(1), os.dup(2)
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123
         os.dup2(nothing.fileno(), 0)
     os.dup2(1, 2)
@@ -28,18 +29,23 @@ def serve() -> None:
     own = os.getpid()
     os.write(control, b"ready\n")
     number = 0
-    while (source := _read(commands)) is not None:
+    while (piece := _read(commands)) is not None:
+        source, mark = piece
         number += 1
         finished = _run(source, f"<command {number}>", main.__dict__)
         if os.getpid() != own:
             os._exit(0)  # a piece forked, and this is its child
         _flush()
+        os.write(output, mark)
         os.write(control, b"finished\n" if finished else b"raised\n")
 
 
-def _read(commands: BinaryIO) -> str | None:
-    length = commands.readline()
-    return commands.read(int(length)).decode("utf-8", "surrogatepass") if length else None
+def _read(commands: BinaryIO) -> tuple[str, bytes] | None:
+    line = commands.readline().split()
+    if not line:
+        return None
+    length, mark = line
+    return commands.read(int(length)).decode("utf-8", "surrogatepass"), mark
 
 
 def _run(source: str, name: str, namespace: dict[str, Any]) -> bool:
