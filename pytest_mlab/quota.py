@@ -216,7 +216,10 @@ def measure_folder(folder: Path, size_of: Callable[[os.stat_result], int] = _roo
 
 def _deleted_files(process: int, folder: Path) -> Iterator[int]:
     """Give the sizes of files that lie in no folder any more, but are open below a process."""
-    device = folder.stat().st_dev
+    try:
+        device = folder.stat().st_dev
+    except OSError:
+        return  # without confinement, the folder may be gone
     seen = set()
     for pid in _descendants(process):
         with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
@@ -234,6 +237,8 @@ def _descendants(process: int) -> Iterator[int]:
     while below:
         pid = below.pop()
         yield pid
-        for file in Path(f"/proc/{pid}/task").glob("*/children"):
-            with suppress(OSError):
-                below += map(int, file.read_text().split())
+        # It may end at any moment, and so may its threads.
+        with suppress(OSError):
+            for file in Path(f"/proc/{pid}/task").glob("*/children"):
+                with suppress(OSError):
+                    below += map(int, file.read_text().split())

@@ -1,6 +1,7 @@
 """A folder is held to a size and a number of files while programs write into it."""
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mlab.process import Completed, run_command
-from pytest_mlab.quota import Holding, Quota, measure_copy, measure_folder
+from pytest_mlab.quota import Holding, Quota, _deleted_files, measure_copy, measure_folder
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View, find_sandbox
 from tests.processes import wait_until
@@ -139,6 +140,13 @@ def test_others_that_take_room_on_the_disk_stop_nobody(
 def test_a_limit_of_time_is_told_as_such(folder: Path, quota: Quota) -> None:
     ended = run(folder, quota, "import time; time.sleep(60)", seconds=0.5)
     assert (ended.ended, ended.excess) == ("timeout", "")
+
+
+def test_processes_that_end_while_they_are_looked_at_are_left_out(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    assert list(_deleted_files(ended.pid, tmp_path)) == []
+    assert list(_deleted_files(os.getpid(), tmp_path / "gone")) == []
 
 
 class TestRepl:

@@ -421,18 +421,21 @@ for folder in (*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, "/u
     try:
         os.makedirs(folder, exist_ok=True)
         open(os.path.join(folder, "sitecustomize.py"), "w").write("")
-        print("written to", folder)
+        print(folder)
     except OSError:
         pass
 for path in (sys.executable, os.path.realpath(sys.executable), os.__file__):
     try:
         open(path, "r+")
-        print("opened", path)
+        sys.exit("opened " + path)
     except OSError:
         pass
 """
     run = attack(kind, script)
-    assert (run.exit_code, run.stdout) == (0, "")
+    assert (run.exit_code, run.stderr) == (0, "")
+    # An environment below /tmp has folders around it that are the sandbox's own.
+    written = [Path(folder, "sitecustomize.py") for folder in run.stdout.splitlines()]
+    assert not [file for file in written if file.exists()]
 
 
 @walls
