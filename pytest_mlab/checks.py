@@ -107,8 +107,8 @@ def _find_answers(task: Task, data: PreparedData) -> str:
     if stated is not None:
         raise TaskError(f"{task.folder}: [data] answers names {stated}, which is not in private/")
     raise Unavailable(
-        f"there are no answers to permute: no private/{ANSWERS}. A task that measures speed has "
-        "none; any other names their file as [data] answers"
+        f"there are no answers to permute: no private/{ANSWERS}. A task that measures speed, or "
+        "foretells a text, has none; any other names their file as [data] answers"
     )
 
 

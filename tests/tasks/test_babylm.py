@@ -45,6 +45,7 @@ def draw_lines(seed: str, characters: int) -> list[str]:
 
 class TestBabyLM(BundledTask):
     name = "BabyLM"
+    permutes = False  # words are foretold by how frequent they are, in whatever order
 
     def write_raw(self, raw: Path) -> None:
         """The archive with all its folders, and GPT-2's two files with fewer tokens in them."""
