@@ -8,6 +8,7 @@ from typing import Any, Self
 from pytest_mlab.attacks.findings import Finding, Report
 from pytest_mlab.process import KEEP_CHARS, MAX_BYTES
 from pytest_mlab.sandbox import View
+from pytest_mlab.sandbox.limits import count_running_threads
 
 PRINTER = f"""
 for _ in range({MAX_BYTES // 10**6 + 8}):
@@ -31,8 +32,7 @@ class Ceilings:
     def __init__(self, root: Path, outputs: Path, memory_gb: float) -> None:
         self._vast, self._outputs = root / "vast", outputs
         # Where the kernel counts all processes of a user, there is room for those that run already.
-        running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
-        self._processes = View.processes + running + _SPARE_PROCESSES
+        self._processes = View.processes + count_running_threads() + _SPARE_PROCESSES
         self._memory = int(memory_gb * 2**30) + _SPARE_BYTES
         self._file_size = int(View.file_gb * 2**30)
 

@@ -37,7 +37,7 @@ def limit_command(argv: Sequence[str], view: View, *, apart: bool, enter: str = 
         resource.RLIMIT_DATA: int(view.memory_gb * 2**30),
         resource.RLIMIT_FSIZE: int(view.file_gb * 2**30),
         resource.RLIMIT_NOFILE: view.open_files,
-        resource.RLIMIT_NPROC: view.processes + (0 if apart else _count_threads()),
+        resource.RLIMIT_NPROC: view.processes + (0 if apart else count_running_threads()),
     }
     script = [_ALWAYS]
     for kind, value in wanted.items():
@@ -48,6 +48,6 @@ def limit_command(argv: Sequence[str], view: View, *, apart: bool, enter: str = 
     return ["/bin/sh", "-c", f'{enter}{" && ".join(script)} && exec "$@"', "sh", *argv]
 
 
-def _count_threads() -> int:
+def count_running_threads() -> int:
     """Give the number of threads of all users."""
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])

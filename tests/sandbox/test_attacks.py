@@ -21,6 +21,7 @@ from pytest_mlab.process import run_command
 from pytest_mlab.quota import Quota
 from pytest_mlab.repl import Repl
 from pytest_mlab.sandbox import View, bubblewrap, cgroup
+from pytest_mlab.sandbox.limits import count_running_threads
 from tests.processes import wait_until
 from tests.sandbox.conftest import CONTAINER, SECRET, Attack, Place, get_sandbox, grows
 
@@ -640,8 +641,7 @@ def test_multiply_without_end(
         monkeypatch.setattr(bubblewrap, "_interpreter_mounts", dict)
         monkeypatch.setattr(bubblewrap, "_filter_file", lambda: None)
         view = View(writable=Path("/tmp"), processes=40)
-    running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
-    wanted = running + 150
+    wanted = count_running_threads() + 150
     script = f"""
 ulimit -a
 i=0
