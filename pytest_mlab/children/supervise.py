@@ -107,13 +107,13 @@ def run_container(settings: Settings, argv: list[str], alive: int) -> int:
             remove()
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        remove()
 
     # Where an ordinary user runs it, Podman goes on in a child of its own: hence the group.
     process = subprocess.Popen(argv, process_group=0)
-    gone = _when_gone(alive, end)
+    finish = _when_gone(alive, end)
     code = process.wait()
-    if gone.is_set():
-        remove()
+    finish()
     return _exit_code(code)
 
 
@@ -133,17 +133,21 @@ def _exit_code(code: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _when_gone(alive: int, kill: Callable[[], None]) -> threading.Event:
-    """Kill the command as soon as the other end of a pipe is closed."""
+def _when_gone(alive: int, end: Callable[[], None]) -> Callable[[], None]:
+    """End the command as soon as the other end of a pipe is closed.
+
+    What is returned waits until that is done, if it has begun.
+    """
     gone = threading.Event()
 
     def wait() -> None:
         os.read(alive, 1)
         gone.set()
-        kill()
+        end()
 
-    threading.Thread(target=wait, daemon=True).start()
-    return gone
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return lambda: thread.join() if gone.is_set() else None
 
 
 def _kill_children() -> None:

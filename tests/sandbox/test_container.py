@@ -27,6 +27,7 @@ from tests.sandbox.conftest import Place, grows
 ENGINE = """\
 #!{python}
 import json, os, signal, subprocess, sys, time
+from contextlib import suppress
 from pathlib import Path
 
 state = Path({state!r})
@@ -52,7 +53,13 @@ if verb == "run":
     )
     sys.exit(child.wait() % 256)
 if verb == "rm":
-    os.killpg(int((state / arguments[-1]).read_text()), signal.SIGKILL)
+    slow = not list(state.glob("removing-*"))
+    removing = state / f"removing-{{os.getpid()}}"
+    removing.touch()
+    with suppress(ProcessLookupError):
+        os.killpg(int((state / arguments[-1]).read_text()), signal.SIGKILL)
+    time.sleep(slow)
+    removing.rename(state / f"removed-{{os.getpid()}}")
 """
 
 
@@ -295,13 +302,15 @@ BEAT = "while :; do echo >> beats; sleep 0.02; done"
 
 
 def test_a_container_ends_at_the_time_limit(state: Path, place: Place) -> None:
+    """And nothing that removes it goes on when the command is over."""
     completed = run(find_sandbox("container"), place.view(image="i"), "sh", "-c", BEAT, seconds=1)
     assert completed.ended == "timeout"
-    time.sleep(1)
-    assert not grows(place.workspace / "beats")
     verbs = [json.loads(line)[0] for line in (state / "calls").read_text().splitlines()]
     assert verbs[:4] == ["ps", "--version", "run", "run"]
     assert set(verbs[4:]) == {"rm"}
+    assert not list(state.glob("removing-*"))
+    time.sleep(1)
+    assert not grows(place.workspace / "beats")
 
 
 def test_a_container_ends_with_a_harness_that_was_killed(state: Path, place: Place) -> None:
