@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -63,10 +63,10 @@ def _live(task: str, folder: Path, before: int) -> Iterator[None]:
 
 
 def _size(folder: Path) -> int:
+    """Add up the files of a folder in which others rename and remove some meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except OSError:  # renamed or removed meanwhile
-            continue
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += Path(parent, name).lstat().st_size
     return total

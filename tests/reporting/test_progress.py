@@ -1,0 +1,48 @@
+"""The line about a task that is being prepared."""
+
+import io
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_mlab.reporting.progress import show_preparing
+
+
+def test_says_how_much_has_come(tmp_path: Path) -> None:
+    (tmp_path / "before").write_bytes(bytes(3_000_000))
+    stream = io.StringIO()
+    with show_preparing("digits", tmp_path, None, stream):
+        (tmp_path / "data" / "public").mkdir(parents=True)
+        (tmp_path / "data" / "public" / "images").write_bytes(bytes(2_000_000))
+    assert re.fullmatch(r"\nmlab: prepared digits: 2\.0 MB in 0\.\d s\n", stream.getvalue())
+
+
+@pytest.fixture
+def busy_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder in which, all the while, others prepare data and move them away."""
+    over = threading.Event()
+
+    def prepare() -> None:
+        while not over.is_set():
+            for number in range(20):
+                (tmp_path / f"unfinished{number}" / "public").mkdir(parents=True)
+            for number in range(20):
+                shutil.rmtree(tmp_path / f"unfinished{number}")
+
+    thread = threading.Thread(target=prepare)
+    thread.start()
+    yield tmp_path
+    over.set()
+    thread.join()
+
+
+def test_does_not_mind_what_others_prepare_meanwhile(busy_folder: Path) -> None:
+    stream = io.StringIO()
+    for _ in range(200):
+        with show_preparing("digits", busy_folder, None, stream):
+            pass
+    assert stream.getvalue().count("prepared digits") == 200
