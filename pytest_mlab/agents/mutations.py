@@ -30,7 +30,14 @@ REGRESSORS = {
     "LassoCV": "sklearn.linear_model",
     "HuberRegressor": "sklearn.linear_model",
 }
-"""Estimators that do something sensible without arguments, and where they are imported from."""
+"""Estimators that do something sensible with their defaults, and where they are imported from."""
+
+_DRAWING = {
+    *("RandomForestClassifier", "ExtraTreesClassifier", "HistGradientBoostingClassifier"),
+    *("RandomForestRegressor", "ExtraTreesRegressor", "HistGradientBoostingRegressor"),
+    "GradientBoostingRegressor",
+}
+"""Those that draw random numbers: without a seed, a run would score by luck, and none twice."""
 
 _KNOWN_CLASSIFIERS = {
     *CLASSIFIERS,
@@ -123,7 +130,8 @@ def _list_swaps(source: str, tree: ast.Module) -> Iterator[Mutation]:
                 continue
             for other, module in choices.items():
                 if other != name:
-                    call = Edit(*_span(source, node), f"{other}()")
+                    seed = "random_state=0" if other in _DRAWING else ""
+                    call = Edit(*_span(source, node), f"{other}({seed})")
                     edits = (call, _import(source, tree, module, other))
                     yield Mutation(source, edits, rank=0, estimator=other)
 

@@ -2,6 +2,7 @@
 
 import ast
 import textwrap
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -83,6 +84,22 @@ class TestEstimators:
     def test_come_before_numbers(self) -> None:
         ranks = {bool(m.estimator): m.rank for m in list_mutations("m = SVC(C=2)")}
         assert ranks[True] < ranks[False]
+
+    @pytest.mark.parametrize("name", ["SVC", "SVR"])
+    def test_score_the_same_in_every_run(self, name: str) -> None:
+        """Or what is kept would be a matter of luck, and a climb another each time."""
+        source = f"""
+            from sklearn.datasets import make_hastie_10_2
+            from sklearn.svm import {name}
+            rows, labels = make_hastie_10_2(600, random_state=0)
+            said = {name}().fit(rows[:100], labels[:100]).predict(rows[100:])
+        """
+        for script in mutate(source):
+            first: dict[str, Any] = {}
+            second: dict[str, Any] = {}
+            exec(script, first)
+            exec(script, second)
+            assert first["said"].tolist() == second["said"].tolist(), script
 
     @pytest.mark.parametrize(
         "head",
