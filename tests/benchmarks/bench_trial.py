@@ -1,8 +1,8 @@
 """What a trial costs beyond the scorer's own process: ``python -m tests.benchmarks.bench_trial``.
 
 The agent submits at once, the scorer returns at once; sessions of many trials are held against a
-session of one, and against starting as many scoring processes bare. Also the time from the start of
-pytest to the first trial.
+session of one, and against starting as many scoring processes bare. Also the time of a whole
+session of one trial, without the other plugins that this project's tests bring along.
 """
 
 import statistics
@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tests.benchmarks.measure import report, run_once, time_calls
+from tests.projects import BLOCKED
 
 TRIALS = 41
 
@@ -78,7 +79,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
         make_project(root)
-        pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tasks"]
+        blocked = [part for name in ("cacheprovider", *BLOCKED) for part in ("-p", f"no:{name}")]
+        pytest = [sys.executable, "-m", "pytest", "-q", *blocked, "tasks"]
         one = [*pytest, "--mlab-agent=bench"]
         many = [*one, f"--mlab-trials={TRIALS}"]
         run_once(one, root)
