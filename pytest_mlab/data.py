@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +34,8 @@ from pytest_mlab.task import Task
 MANIFEST = "manifest.json"
 _FAULTS = {"unavailable": Unavailable, "infra": InfraError, "task": TaskError}
 
-Watch = Callable[[Path], AbstractContextManager[object]]
-"""Called with the folder that fills up while a task is being prepared; shows progress."""
+Watch = Callable[[Sequence[Path]], AbstractContextManager[object]]
+"""Called with the folders that fill up while a task is being prepared; shows progress."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,11 @@ def raw_folder(task: Task) -> Path:
     return cache_folder() / "raw" / task.name
 
 
-def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> PreparedData:
+def _watch_nothing(_: Sequence[Path]) -> AbstractContextManager[object]:
+    return nullcontext()
+
+
+def prepare_data(task: Task, watch: Watch = _watch_nothing) -> PreparedData:
     """Give a task's data, prepared now if they are not in the cache.
 
     Raises `Unavailable` (with the remedy) where a package, a credential or a consent is missing,
@@ -72,8 +76,7 @@ def prepare_data(task: Task, watch: Watch = lambda _: nullcontext()) -> Prepared
                 # What killed preparations left: nobody else is at work on a locked task.
                 for remains in (folder, *folder.parent.glob(f".{folder.name}.*")):
                     shutil.rmtree(remains, ignore_errors=True)
-                with watch(cache_folder()):
-                    _prepare_into(task, folder)
+                _prepare_into(task, folder, watch)
     data = PreparedData(folder / "public", folder / "private")
     _check_untouched(data)
     return data
@@ -83,7 +86,7 @@ def prepare_apart(task: Task, folder: Path) -> PreparedData:
     """Prepare a task's data anew into a folder of one's own, outside the cache's ``data/``."""
     _require_packages(task)
     with lock_task(task):
-        _prepare_into(task, folder)
+        _prepare_into(task, folder, _watch_nothing)
     return PreparedData(folder / "public", folder / "private")
 
 
@@ -99,22 +102,27 @@ def lock_task(task: Task) -> FileLock:
     return FileLock(locks / f"{task.name}.lock")
 
 
-def _prepare_into(task: Task, folder: Path) -> None:
+def _prepare_into(task: Task, folder: Path, watch: Watch) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        data = PreparedData(unfinished / "public", unfinished / "private")
-        data.public.mkdir()
-        data.private.mkdir()
-        if task.preparer is not None:
-            _run_preparer(task, task.preparer, data, unfinished / "outcome.json")
-        manifest = _describe(unfinished)
-        _check_pin(task, manifest)
-        _protect(data.public)
-        (unfinished / MANIFEST).write_text(json.dumps(_stamp(unfinished, manifest)))
+        with watch([raw_folder(task), unfinished]):
+            _fill(task, unfinished)
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _fill(task: Task, folder: Path) -> None:
+    data = PreparedData(folder / "public", folder / "private")
+    data.public.mkdir()
+    data.private.mkdir()
+    if task.preparer is not None:
+        _run_preparer(task, task.preparer, data, folder / "outcome.json")
+    manifest = _describe(folder)
+    _check_pin(task, manifest)
+    _protect(data.public)
+    (folder / MANIFEST).write_text(json.dumps(_stamp(folder, manifest)))
 
 
 def _run_preparer(task: Task, preparer: Path, data: PreparedData, outcome: Path) -> None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -49,10 +49,10 @@ def prepare_task(config: pytest.Config, task: Task) -> PreparedData:
     """Prepare a task's data, its progress shown past pytest's capturing."""
     capture = config.pluginmanager.get_plugin("capturemanager")
 
-    def watch(folder: Path) -> AbstractContextManager[object]:
+    def watch(folders: Sequence[Path]) -> AbstractContextManager[object]:
         if is_shown_live(config):
             return nullcontext()
-        return show_preparing(task.name, folder, capture, sys.__stderr__ or sys.stderr)
+        return show_preparing(task.name, folders, capture, sys.__stderr__ or sys.stderr)
 
     return prepare_data(task, watch)
 

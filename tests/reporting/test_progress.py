@@ -13,12 +13,18 @@ from pytest_mlab.reporting.progress import show_preparing
 
 
 def test_says_how_much_has_come(tmp_path: Path) -> None:
-    (tmp_path / "before").write_bytes(bytes(3_000_000))
+    raw, data, other = tmp_path / "raw", tmp_path / "data", tmp_path / "other"
+    other.mkdir()
+    data.mkdir()
+    (data / "before").write_bytes(bytes(3_000_000))
     stream = io.StringIO()
-    with show_preparing("digits", tmp_path, None, stream):
-        (tmp_path / "data" / "public").mkdir(parents=True)
-        (tmp_path / "data" / "public" / "images").write_bytes(bytes(2_000_000))
-    assert re.fullmatch(r"\nmlab: prepared digits: 2\.0 MB in 0\.\d s\n", stream.getvalue())
+    with show_preparing("digits", [raw, data], None, stream):
+        (data / "public").mkdir()
+        (data / "public" / "images").write_bytes(bytes(1_000_000))
+        raw.mkdir()
+        (raw / "images.gz").write_bytes(bytes(500_000))
+        (other / "images").write_bytes(bytes(4_000_000))
+    assert re.fullmatch(r"\nmlab: prepared digits: 1\.5 MB in \d\.\d s\n", stream.getvalue())
 
 
 @pytest.fixture
@@ -43,6 +49,6 @@ def busy_folder(tmp_path: Path) -> Iterator[Path]:
 def test_does_not_mind_what_others_prepare_meanwhile(busy_folder: Path) -> None:
     stream = io.StringIO()
     for _ in range(200):
-        with show_preparing("digits", busy_folder, None, stream):
+        with show_preparing("digits", [busy_folder], None, stream):
             pass
     assert stream.getvalue().count("prepared digits") == 200
