@@ -85,6 +85,8 @@ class TestEstimators:
         ranks = {bool(m.estimator): m.rank for m in list_mutations("m = SVC(C=2)")}
         assert ranks[True] < ranks[False]
 
+    # What an old scikit-learn asks of a new SciPy is none of our concern.
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
     @pytest.mark.parametrize("name", ["SVC", "SVR"])
     def test_score_the_same_in_every_run(self, name: str) -> None:
         """Or what is kept would be a matter of luck, and a climb another each time."""
