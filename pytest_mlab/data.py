@@ -27,6 +27,7 @@ from platformdirs import user_cache_path
 
 from pytest_mlab.children import CHILD_ENVIRONMENT, child_command
 from pytest_mlab.exceptions import InfraError, TaskError, Unavailable
+from pytest_mlab.files import hash_file, list_files
 from pytest_mlab.packages import require_packages
 from pytest_mlab.process import run_command
 from pytest_mlab.task import Task
@@ -157,19 +158,10 @@ def _run_preparer(task: Task, preparer: Path, data: PreparedData, outcome: Path)
 def _describe(folder: Path) -> dict[str, str]:
     """Give the sha256 of every prepared file by its name."""
     return {
-        path.relative_to(folder).as_posix(): _hash(path)
+        path.relative_to(folder).as_posix(): hash_file(path)
         for part in ("public", "private")
-        for path in _files(folder / part)
+        for path in list_files(folder / part)
     }
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def data_sha256(manifest: dict[str, str]) -> str:
@@ -188,7 +180,7 @@ def _check_pin(task: Task, manifest: dict[str, str]) -> None:
 
 
 def _protect(public: Path) -> None:
-    for path in _files(public):
+    for path in list_files(public):
         path.chmod(0o444)
 
 
@@ -214,7 +206,9 @@ def find_changed_data(data: PreparedData) -> list[Path]:
         return [folder / MANIFEST]
     changed = [folder / name for name, stamp in stamps.items() if _differs(folder / name, *stamp)]
     return changed + [
-        path for path in _files(data.public) if path.relative_to(folder).as_posix() not in stamps
+        path
+        for path in list_files(data.public)
+        if path.relative_to(folder).as_posix() not in stamps
     ]
 
 
@@ -223,7 +217,7 @@ def _differs(path: Path, digest: str, size: int, modified: int) -> bool:
         return True
     status = path.stat()
     same = (status.st_size, status.st_mtime_ns) == (size, modified)
-    return not same and (status.st_size != size or _hash(path) != digest)
+    return not same and (status.st_size != size or hash_file(path) != digest)
 
 
 def _check_untouched(data: PreparedData) -> None:

@@ -1,8 +1,20 @@
-"""Files that are whole or not there."""
+"""Files: written so that they are whole or not there, listed, and told apart."""
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path
+
+
+def list_files(folder: Path) -> list[Path]:
+    """Give all files in a folder and below it, in order."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def hash_file(path: Path) -> str:
+    """Give the sha256 of what a file holds."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomically(path: Path, text: str) -> None:

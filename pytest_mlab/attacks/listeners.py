@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pytest_mlab.attacks.findings import Finding, Report
+from pytest_mlab.attacks.inside.sockets import find_a_way_to_the_network
 
 _FAR_AWAY = "192.0.2.1"
 """An address for documentation, which nobody has."""
@@ -84,10 +85,7 @@ class Listeners:
 
 def find_own_address() -> str | None:
     """Give the address that a packet for the network would leave from; None where none would."""
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        sender.connect((_FAR_AWAY, 9))
-        return str(sender.getsockname()[0])
-    return None
+    return next(find_a_way_to_the_network({"far_away": _FAR_AWAY}), None)
 
 
 def _listen(address: str) -> socket.socket:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pytest_mlab.attacks.findings import Finding
+from pytest_mlab.files import list_files
 
 
 class Marks:
@@ -16,7 +17,7 @@ class Marks:
 
     def __init__(self, root: Path, public: Path, token: str) -> None:
         self._root, self._public, self._token = root, public, token
-        self._data = sorted(path for path in public.rglob("*") if path.is_file())[:1]
+        self._data = list_files(public)[:1]
         self._programs: list[Path] = []
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_mlab.attacks.findings import Finding
 from pytest_mlab.data import PreparedData
 from pytest_mlab.exceptions import InvalidSubmission, MlabError
+from pytest_mlab.files import list_files
 from pytest_mlab.sandbox import Sandbox
 from pytest_mlab.scoring import score_workspace
 from pytest_mlab.task import Task
@@ -63,7 +64,7 @@ def try_submissions(
 
 
 def _hostile_submissions(task: Task, data: PreparedData) -> Iterator[tuple[str, Lay]]:
-    answers = sorted(path for path in data.private.rglob("*") if path.is_file())[:1]
+    answers = list_files(data.private)[:1]
     for number, target in enumerate((*answers, Path("/dev/zero"))):
         yield f"hand_in_a_link_{number}", partial(_link, target)
     yield "hand_in_a_pipe", os.mkfifo
